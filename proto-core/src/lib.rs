@@ -1,0 +1,2 @@
+#![no_std]
+//! Every rule about the bytes of the Twolane wire.

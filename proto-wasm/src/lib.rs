@@ -1,0 +1,1 @@
+//! Thin face of the core for the page.

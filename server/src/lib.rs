@@ -1,0 +1,1 @@
+//! Twolane server library.

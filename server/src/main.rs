@@ -1,0 +1,2 @@
+//! The `twolane` binary.
+fn main() {}
