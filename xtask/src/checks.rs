@@ -1,0 +1,35 @@
+//! The parts that are cargo's own.
+
+use anyhow::Result;
+
+use crate::command::{cargo, run};
+
+pub(crate) fn format() -> Result<()> {
+    run(&mut cargo(["fmt", "--all", "--check"]), "cargo fmt --all")
+}
+
+pub(crate) fn clippy() -> Result<()> {
+    run(
+        &mut cargo([
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--all-features",
+            "--",
+            "-D",
+            "warnings",
+        ]),
+        "",
+    )
+}
+
+pub(crate) fn docs() -> Result<()> {
+    run(
+        cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
+        "",
+    )
+}
+
+pub(crate) fn unit() -> Result<()> {
+    run(&mut cargo(["test", "--workspace"]), "")
+}
