@@ -1,2 +1,13 @@
 #![no_std]
-//! Every rule about the bytes of the Twolane wire.
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+pub mod buffer;
+pub mod envelope;
+pub mod frame;
+pub mod limits;
+pub mod scan;

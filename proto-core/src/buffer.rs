@@ -1,0 +1,94 @@
+//! A caller's buffer and a decoder over it: fill, take frames out, fill again.
+
+use crate::envelope::Header;
+use crate::frame::{Decoded, EndFault, Frame, FrameDecoder, FrameFault, Item};
+use crate::limits::HEADER_LEN_MAX;
+
+/// What a filled buffer gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A whole frame, borrowed from the buffer until the next call.
+    Frame(Frame<'a>),
+    /// A legal frame that the buffer can not hold; its body is skipped.
+    Oversize(Header),
+}
+
+/// A fixed buffer of the caller's, decoded in place: no copy of a body, no growth.
+///
+/// ```
+/// use twolane_core::buffer::{Event, FrameBuffer};
+/// let mut storage = [0; 64];
+/// let mut frames = FrameBuffer::new(&mut storage).unwrap();
+/// let wire = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+/// frames.space()[..wire.len()].copy_from_slice(&wire);
+/// frames.advance(wire.len());
+/// let Some(Event::Frame(frame)) = frames.take().unwrap() else { panic!("a whole ping") };
+/// assert_eq!(frame.header.corr(), 5);
+/// ```
+#[derive(Debug)]
+pub struct FrameBuffer<'b> {
+    storage: &'b mut [u8],
+    start: usize,
+    end: usize,
+    decoder: FrameDecoder,
+}
+
+/// The buffer cannot hold a header and one byte of body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("buffer has {available} bytes, at least {} are needed", FrameBuffer::MIN_LEN)]
+pub struct BufferTooSmall {
+    /// Bytes of the buffer given.
+    pub available: usize,
+}
+
+impl<'b> FrameBuffer<'b> {
+    /// Smallest useful buffer in bytes.
+    pub const MIN_LEN: usize = HEADER_LEN_MAX + 1;
+
+    /// Decodes within `storage`: bodies that fit beside a header are handed out, larger ones skipped.
+    pub fn new(storage: &'b mut [u8]) -> Result<Self, BufferTooSmall> {
+        let available = storage.len();
+        if available < Self::MIN_LEN {
+            return Err(BufferTooSmall { available });
+        }
+        let limit = u32::try_from(available - HEADER_LEN_MAX).unwrap_or(u32::MAX);
+        Ok(Self { storage, start: 0, end: 0, decoder: FrameDecoder::new(limit) })
+    }
+
+    /// Where the next bytes off the socket go. Never empty after [`take`](Self::take) answered `None`.
+    pub fn space(&mut self) -> &mut [u8] {
+        if self.start > 0 {
+            self.storage.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        self.storage.get_mut(self.end..).unwrap_or_default()
+    }
+
+    /// Says that `count` bytes were written at the front of [`space`](Self::space); more than fit count as all.
+    pub fn advance(&mut self, count: usize) {
+        self.end = self.end.saturating_add(count).min(self.storage.len());
+    }
+
+    /// The next event, or `None` when more bytes are needed. Call until `None`.
+    pub fn take(&mut self) -> Result<Option<Event<'_>>, FrameFault> {
+        let unread = self.storage.get(self.start..self.end).unwrap_or_default();
+        let Decoded { consumed, item } = self.decoder.decode(unread)?;
+        self.start = self.start.saturating_add(consumed).min(self.end);
+        Ok(match item {
+            Item::Need(_) => None,
+            Item::Frame(frame) => Some(Event::Frame(frame)),
+            Item::Oversize(header) => Some(Event::Oversize(header)),
+        })
+    }
+
+    /// The decoder's state: version, offset.
+    pub const fn decoder(&self) -> &FrameDecoder {
+        &self.decoder
+    }
+
+    /// Whether the stream may end here; if not, where it was cut.
+    pub fn end(&self) -> Result<(), EndFault> {
+        self.decoder.end(self.storage.get(self.start..self.end).unwrap_or_default())
+    }
+}

@@ -1,0 +1,636 @@
+//! The fixed header in front of every body, in both versions (docs/wire.md, "Envelope").
+//!
+//! [`peek`] learns all that routing needs from the first 17 or 21 bytes; the body is never looked at.
+
+use core::fmt;
+use core::ops::Deref;
+
+use crate::limits::{HEADER_LEN_MAX, HEADER_LEN_V1, HEADER_LEN_V2, PREFIX_LEN};
+
+/// Byte offsets of the header's fields; those after `channel` depend on the version.
+pub(crate) mod field {
+    use core::ops::Range;
+
+    use super::Version;
+
+    pub(crate) const LEN: Range<usize> = 0..4;
+    pub(crate) const VERSION: usize = 4;
+    pub(crate) const TYPE: usize = 5;
+    pub(crate) const FLAGS: usize = 6;
+    pub(crate) const CHANNEL: Range<usize> = 7..9;
+    pub(crate) const EPOCH: Range<usize> = 9..13;
+
+    pub(crate) const fn corr(version: Version) -> Range<usize> {
+        match version {
+            Version::V1 => 9..17,
+            Version::V2 => 13..21,
+        }
+    }
+}
+
+/// Envelope version; it chooses the length of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// 17-byte header without an epoch.
+    V1,
+    /// 21-byte header with an epoch and four more flag bits.
+    V2,
+}
+
+impl Version {
+    /// The version written as `number` in byte 4 of a header.
+    pub const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            1 => Some(Self::V1),
+            2 => Some(Self::V2),
+            _ => None,
+        }
+    }
+
+    /// The number written in byte 4 of a header.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::V1 => 1,
+            Self::V2 => 2,
+        }
+    }
+
+    /// Bytes of a header of this version.
+    pub const fn header_len(self) -> usize {
+        match self {
+            Self::V1 => HEADER_LEN_V1,
+            Self::V2 => HEADER_LEN_V2,
+        }
+    }
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the wire's own")]
+pub enum FrameType {
+    Request = 0,
+    Response = 1,
+    Push = 2,
+    StreamData = 3,
+    StreamEnd = 4,
+    Error = 5,
+    Cancel = 6,
+    Ping = 7,
+    Pong = 8,
+    Hello = 9,
+    HelloAck = 10,
+    Goodbye = 11,
+}
+
+impl FrameType {
+    /// Every type, in the order of their codes.
+    pub const ALL: [Self; 12] = [
+        Self::Request,
+        Self::Response,
+        Self::Push,
+        Self::StreamData,
+        Self::StreamEnd,
+        Self::Error,
+        Self::Cancel,
+        Self::Ping,
+        Self::Pong,
+        Self::Hello,
+        Self::HelloAck,
+        Self::Goodbye,
+    ];
+
+    /// The type with this code, byte 5 of a header.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            0 => Self::Request,
+            1 => Self::Response,
+            2 => Self::Push,
+            3 => Self::StreamData,
+            4 => Self::StreamEnd,
+            5 => Self::Error,
+            6 => Self::Cancel,
+            7 => Self::Ping,
+            8 => Self::Pong,
+            9 => Self::Hello,
+            10 => Self::HelloAck,
+            11 => Self::Goodbye,
+            _ => return None,
+        })
+    }
+
+    /// The code in byte 5 of a header.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The name used in documents and output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Request => "Request",
+            Self::Response => "Response",
+            Self::Push => "Push",
+            Self::StreamData => "StreamData",
+            Self::StreamEnd => "StreamEnd",
+            Self::Error => "Error",
+            Self::Cancel => "Cancel",
+            Self::Ping => "Ping",
+            Self::Pong => "Pong",
+            Self::Hello => "Hello",
+            Self::HelloAck => "HelloAck",
+            Self::Goodbye => "Goodbye",
+        }
+    }
+
+    /// Whether frames of this type never have a body.
+    pub const fn is_pure_header(self) -> bool {
+        matches!(self, Self::Cancel | Self::Ping | Self::Pong | Self::Goodbye)
+    }
+}
+
+impl fmt::Display for FrameType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Bits 1-2 of the flags; 3 is illegal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Priority {
+    /// Legal in the envelope, but no lane.
+    Passive,
+    /// The control lane's.
+    Interactive,
+    /// The display lane's.
+    Background,
+}
+
+/// Bits 4-5 of version 2 flags; 3 is illegal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Admission {
+    /// No wish; the only value of version 1.
+    Normal,
+    /// Shown, without effect here.
+    Expedite,
+    /// May be shed; only on Push and StreamData.
+    Sheddable,
+}
+
+/// Byte 6 of a header. Which bits are legal depends on version and type: [`Header::new`] says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// Bit 0: the body is not text.
+    pub const BINARY: u8 = 0x01;
+    /// Bits 1-2: [`Priority`].
+    pub const PRIORITY: u8 = 0x06;
+    /// Bit 3: the last frame of its stream.
+    pub const LAST: u8 = 0x08;
+    /// Bits 4-5 in version 2: [`Admission`].
+    pub const ADMISSION: u8 = 0x30;
+    /// Bit 6 in version 2: sent by a daemon unasked. Shown, without effect here.
+    pub const DAEMON_ORIGIN: u8 = 0x40;
+    /// Bit 7 in version 2: belongs to a subscription. Shown, without effect here.
+    pub const SUBSCRIPTION: u8 = 0x80;
+    /// Bits that must be 0 in version 1.
+    pub const RESERVED_V1: u8 = 0xf0;
+
+    /// No flag set, priority Passive.
+    pub const NONE: Self = Self(0);
+    /// StreamData on the control lane.
+    pub const CONTROL: Self = Self(0x02);
+    /// StreamData on the control lane that ends its generation.
+    pub const CONTROL_LAST: Self = Self(0x0a);
+
+    /// StreamData on the display lane as a writer of `version` puts it.
+    pub const fn display(version: Version) -> Self {
+        match version {
+            Version::V1 => Self(0x04),
+            Version::V2 => Self(0x24),
+        }
+    }
+
+    /// Flags from the bits of byte 6, legal or not.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// Byte 6 as written.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The same with LAST set.
+    #[must_use]
+    pub const fn with_last(self) -> Self {
+        Self(self.0 | Self::LAST)
+    }
+
+    /// Whether the body is not text.
+    pub const fn is_binary(self) -> bool {
+        self.0 & Self::BINARY != 0
+    }
+
+    /// Whether this is the last frame of its stream.
+    pub const fn is_last(self) -> bool {
+        self.0 & Self::LAST != 0
+    }
+
+    /// The priority; `None` for the illegal value 3.
+    pub const fn priority(self) -> Option<Priority> {
+        match (self.0 & Self::PRIORITY) >> 1 {
+            0 => Some(Priority::Passive),
+            1 => Some(Priority::Interactive),
+            2 => Some(Priority::Background),
+            _ => None,
+        }
+    }
+
+    /// The admission bits; `None` for the illegal value 3. Always Normal in a legal version 1 header.
+    pub const fn admission(self) -> Option<Admission> {
+        match (self.0 & Self::ADMISSION) >> 4 {
+            0 => Some(Admission::Normal),
+            1 => Some(Admission::Expedite),
+            2 => Some(Admission::Sheddable),
+            _ => None,
+        }
+    }
+
+    /// Whether DAEMON_ORIGIN is set.
+    pub const fn is_daemon_origin(self) -> bool {
+        self.0 & Self::DAEMON_ORIGIN != 0
+    }
+
+    /// Whether SUBSCRIPTION is set.
+    pub const fn is_subscription(self) -> bool {
+        self.0 & Self::SUBSCRIPTION != 0
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Flags(0x{:02x})", self.0)
+    }
+}
+
+/// One stream on a lane socket: the channel, in version 2 together with the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Generation {
+    /// Version 2 only; 0 in version 1.
+    pub epoch: u32,
+    /// `stream_gen`.
+    pub channel: u16,
+}
+
+/// The two lanes of a lane socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Reliable and ordered.
+    Control,
+    /// Lossy, every loss accounted for.
+    Display,
+}
+
+impl Lane {
+    /// The name used in documents and output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Control => "control",
+            Self::Display => "display",
+        }
+    }
+}
+
+/// Why a StreamData frame belongs to no lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LaneFault {
+    /// Only StreamData has a lane.
+    #[error("{0} frames have no lane")]
+    NotStreamData(FrameType),
+    /// Priority Passive names no lane.
+    #[error("priority Passive is no lane; control is Interactive and display is Background")]
+    Passive,
+    /// Lane bodies are JSON text.
+    #[error("BINARY is not allowed on a lane socket")]
+    Binary,
+    /// Control is never shed.
+    #[error("Sheddable is not allowed on the control lane")]
+    SheddableControl,
+}
+
+/// The fields of a header before they are checked together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Envelope version.
+    pub version: Version,
+    /// Frame type.
+    pub frame_type: FrameType,
+    /// Flag bits.
+    pub flags: Flags,
+    /// Channel; `stream_gen` on lane sockets.
+    pub channel: u16,
+    /// Epoch; must be 0 in version 1 and where the channel is 0.
+    pub epoch: u32,
+    /// Correlation of step, approval or request.
+    pub corr: u64,
+    /// Body bytes. Any value is legal here; frames are bounded by [`crate::limits::BODY_LEN_MAX`].
+    pub len: u32,
+}
+
+/// A header that keeps every rule of its version. Only [`peek`] and [`Header::new`] make one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    parts: Parts,
+}
+
+impl Header {
+    /// Checks `parts` by the rules a reader applies, in the same order.
+    pub const fn new(parts: Parts) -> Result<Self, HeaderFault> {
+        let Parts { version, frame_type, flags, channel, epoch, len, .. } = parts;
+        if let Some(fault) = flags_fault(version, frame_type, flags) {
+            return Err(fault);
+        }
+        if frame_type.is_pure_header() && len != 0 {
+            return Err(HeaderFault::PureHeaderWithBody { frame_type, len });
+        }
+        if epoch != 0 {
+            if let Version::V1 = version {
+                return Err(HeaderFault::EpochInVersion1 { epoch });
+            }
+            if channel == 0 {
+                return Err(HeaderFault::EpochWithoutChannel { epoch });
+            }
+        }
+        Ok(Self { parts })
+    }
+
+    /// Envelope version.
+    pub const fn version(&self) -> Version {
+        self.parts.version
+    }
+
+    /// Frame type.
+    pub const fn frame_type(&self) -> FrameType {
+        self.parts.frame_type
+    }
+
+    /// Flag bits.
+    pub const fn flags(&self) -> Flags {
+        self.parts.flags
+    }
+
+    /// Channel; `stream_gen` on lane sockets.
+    pub const fn channel(&self) -> u16 {
+        self.parts.channel
+    }
+
+    /// Epoch; 0 in version 1.
+    pub const fn epoch(&self) -> u32 {
+        self.parts.epoch
+    }
+
+    /// Correlation.
+    pub const fn corr(&self) -> u64 {
+        self.parts.corr
+    }
+
+    /// Body bytes as announced.
+    pub const fn body_len(&self) -> u32 {
+        self.parts.len
+    }
+
+    /// The stream that the frame belongs to, compared as a pair.
+    pub const fn generation(&self) -> Generation {
+        Generation { epoch: self.parts.epoch, channel: self.parts.channel }
+    }
+
+    /// The unchecked fields, to change and check anew.
+    pub const fn parts(&self) -> Parts {
+        self.parts
+    }
+
+    /// The lane of a StreamData frame on a lane socket, or the rule that it breaks.
+    pub const fn lane(&self) -> Result<Lane, LaneFault> {
+        let Parts { frame_type, flags, .. } = self.parts;
+        if !matches!(frame_type, FrameType::StreamData) {
+            return Err(LaneFault::NotStreamData(frame_type));
+        }
+        if flags.is_binary() {
+            return Err(LaneFault::Binary);
+        }
+        match flags.priority() {
+            Some(Priority::Interactive) => match flags.admission() {
+                Some(Admission::Sheddable) => Err(LaneFault::SheddableControl),
+                _ => Ok(Lane::Control),
+            },
+            Some(Priority::Background) => Ok(Lane::Display),
+            _ => Err(LaneFault::Passive),
+        }
+    }
+
+    /// The bytes of this header, 17 or 21.
+    pub const fn encode(&self) -> HeaderBytes {
+        let Parts { version, frame_type, flags, channel, epoch, corr, len } = self.parts;
+        let [l0, l1, l2, l3] = len.to_le_bytes();
+        let [n0, n1] = channel.to_le_bytes();
+        let [e0, e1, e2, e3] = epoch.to_le_bytes();
+        let [c0, c1, c2, c3, c4, c5, c6, c7] = corr.to_le_bytes();
+        let (v, t, f) = (version.number(), frame_type.code(), flags.bits());
+        let bytes = match version {
+            Version::V1 => [l0, l1, l2, l3, v, t, f, n0, n1, c0, c1, c2, c3, c4, c5, c6, c7, 0, 0, 0, 0],
+            Version::V2 => [l0, l1, l2, l3, v, t, f, n0, n1, e0, e1, e2, e3, c0, c1, c2, c3, c4, c5, c6, c7],
+        };
+        HeaderBytes { bytes, version }
+    }
+}
+
+/// The rules on byte 6, in the order that a reader applies them.
+const fn flags_fault(version: Version, frame_type: FrameType, flags: Flags) -> Option<HeaderFault> {
+    let bits = flags.bits();
+    if matches!(version, Version::V1) && bits & Flags::RESERVED_V1 != 0 {
+        return Some(HeaderFault::ReservedFlags { bits });
+    }
+    if flags.priority().is_none() {
+        return Some(HeaderFault::IllegalPriority { bits });
+    }
+    match flags.admission() {
+        None => Some(HeaderFault::IllegalAdmission { bits }),
+        Some(Admission::Sheddable) => match frame_type {
+            FrameType::Push | FrameType::StreamData => None,
+            _ => Some(HeaderFault::SheddableOnType { frame_type }),
+        },
+        Some(_) => None,
+    }
+}
+
+/// An encoded header; dereferences to its 17 or 21 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderBytes {
+    bytes: [u8; HEADER_LEN_MAX],
+    version: Version,
+}
+
+impl Deref for HeaderBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self.version {
+            Version::V1 => self.bytes.first_chunk::<HEADER_LEN_V1>().map_or(&[], |b| b),
+            Version::V2 => &self.bytes,
+        }
+    }
+}
+
+/// What [`peek`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peeked {
+    /// So many bytes must be there, counted from the start of the header: a state, not an error.
+    Need(usize),
+    /// The whole header, legal by the rules of its version. Its `len` may still be over any bound.
+    Header(Header),
+}
+
+/// Reads the header at the start of `unread`, as far as it is there.
+///
+/// The version in byte 4 is judged as soon as five bytes are there, so an unknown one never waits for more.
+#[inline]
+pub const fn peek(unread: &[u8]) -> Result<Peeked, HeaderFault> {
+    let Some(&[_, _, _, _, number]) = unread.first_chunk::<PREFIX_LEN>() else {
+        return Ok(Peeked::Need(PREFIX_LEN));
+    };
+    match number {
+        1 => match unread.first_chunk::<HEADER_LEN_V1>() {
+            None => Ok(Peeked::Need(HEADER_LEN_V1)),
+            Some(&[l0, l1, l2, l3, _, t, f, n0, n1, c0, c1, c2, c3, c4, c5, c6, c7]) => checked(
+                Version::V1,
+                t,
+                f,
+                [n0, n1],
+                [0; 4],
+                [c0, c1, c2, c3, c4, c5, c6, c7],
+                [l0, l1, l2, l3],
+            ),
+        },
+        2 => match unread.first_chunk::<HEADER_LEN_V2>() {
+            None => Ok(Peeked::Need(HEADER_LEN_V2)),
+            Some(&[l0, l1, l2, l3, _, t, f, n0, n1, e0, e1, e2, e3, c0, c1, c2, c3, c4, c5, c6, c7]) => {
+                checked(
+                    Version::V2,
+                    t,
+                    f,
+                    [n0, n1],
+                    [e0, e1, e2, e3],
+                    [c0, c1, c2, c3, c4, c5, c6, c7],
+                    [l0, l1, l2, l3],
+                )
+            }
+        },
+        found => Err(HeaderFault::UnknownVersion { found }),
+    }
+}
+
+#[inline(always)]
+const fn checked(
+    version: Version,
+    code: u8,
+    flags: u8,
+    channel: [u8; 2],
+    epoch: [u8; 4],
+    corr: [u8; 8],
+    len: [u8; 4],
+) -> Result<Peeked, HeaderFault> {
+    let Some(frame_type) = FrameType::from_code(code) else {
+        return Err(HeaderFault::UnknownType { found: code });
+    };
+    let parts = Parts {
+        version,
+        frame_type,
+        flags: Flags::from_bits(flags),
+        channel: u16::from_le_bytes(channel),
+        epoch: u32::from_le_bytes(epoch),
+        corr: u64::from_le_bytes(corr),
+        len: u32::from_le_bytes(len),
+    };
+    match Header::new(parts) {
+        Ok(header) => Ok(Peeked::Header(header)),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The rule that a header breaks. Readers and writers refuse the same ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderFault {
+    /// Byte 4 is neither 1 nor 2.
+    #[error("envelope version {found} is unknown; 1 and 2 are")]
+    UnknownVersion {
+        /// Byte 4.
+        found: u8,
+    },
+    /// Byte 5 is over 11.
+    #[error("frame type {found} is unknown; types end at 11")]
+    UnknownType {
+        /// Byte 5.
+        found: u8,
+    },
+    /// Bits 4-7 are set in version 1.
+    #[error("flags 0x{bits:02x} set reserved bits; version 1 keeps bits 4-7 zero")]
+    ReservedFlags {
+        /// Byte 6.
+        bits: u8,
+    },
+    /// Priority 3.
+    #[error("flags 0x{bits:02x} carry priority 3, which is illegal")]
+    IllegalPriority {
+        /// Byte 6.
+        bits: u8,
+    },
+    /// Admission 3 in version 2.
+    #[error("flags 0x{bits:02x} carry admission 3, which is illegal")]
+    IllegalAdmission {
+        /// Byte 6.
+        bits: u8,
+    },
+    /// Sheddable on a type other than Push and StreamData.
+    #[error("{frame_type} frames are never Sheddable; only Push and StreamData are")]
+    SheddableOnType {
+        /// The frame's type.
+        frame_type: FrameType,
+    },
+    /// A pure header announces a body.
+    #[error("{frame_type} frames have no body, but len is {len}")]
+    PureHeaderWithBody {
+        /// The frame's type.
+        frame_type: FrameType,
+        /// The announced body bytes.
+        len: u32,
+    },
+    /// Channel 0 has no epoch.
+    #[error("epoch is {epoch} on channel 0, where it must be 0")]
+    EpochWithoutChannel {
+        /// The epoch found.
+        epoch: u32,
+    },
+    /// A version 1 header has no place for an epoch; only a writer can ask for one.
+    #[error("epoch is {epoch}, but version 1 has no place for it")]
+    EpochInVersion1 {
+        /// The epoch asked for.
+        epoch: u32,
+    },
+}
+
+impl HeaderFault {
+    /// Offset of the offending field from the start of the header, in bytes.
+    pub const fn offset(&self) -> usize {
+        match self {
+            Self::UnknownVersion { .. } => field::VERSION,
+            Self::UnknownType { .. } => field::TYPE,
+            Self::ReservedFlags { .. }
+            | Self::IllegalPriority { .. }
+            | Self::IllegalAdmission { .. }
+            | Self::SheddableOnType { .. } => field::FLAGS,
+            Self::PureHeaderWithBody { .. } => field::LEN.start,
+            Self::EpochWithoutChannel { .. } | Self::EpochInVersion1 { .. } => field::EPOCH.start,
+        }
+    }
+}

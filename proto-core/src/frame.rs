@@ -1,0 +1,302 @@
+//! Frames: a header and its body, out of and into byte streams cut anywhere (docs/wire.md, "Frames").
+
+use crate::envelope::{Header, HeaderFault, Peeked, Version, peek};
+use crate::limits::{BODY_LEN_MAX, HEADER_LEN_MAX};
+
+/// One frame, its body borrowed from the buffer that was decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The header; its `body_len` is the length of `body`.
+    pub header: Header,
+    /// The opaque body.
+    pub body: &'a [u8],
+}
+
+/// What the front of the unread bytes holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// So many unread bytes (after `consumed` are dropped) make the next call useful.
+    Need(usize),
+    /// A whole frame.
+    Frame(Frame<'a>),
+    /// A legal frame over the endpoint's limit. Its body will be skipped and never handed out.
+    Oversize(Header),
+}
+
+/// One step of a decoder. Drop `consumed` bytes from the front, whatever the item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "`consumed` bytes have to be dropped from the front of the buffer"]
+pub struct Decoded<'a> {
+    /// Bytes that are done with, those of `item` included.
+    pub consumed: usize,
+    /// What was found.
+    pub item: Item<'a>,
+}
+
+/// A streaming decoder that holds no bytes: it looks at the caller's unread ones.
+///
+/// Call [`decode`](Self::decode) until it answers [`Item::Need`], then read more. After a fault it stays failed,
+/// since a stream out of step cannot be trusted again.
+#[derive(Clone, Debug)]
+pub struct FrameDecoder {
+    body_limit: u32,
+    latched: Option<Version>,
+    skip: u32,
+    offset: u64,
+    failed: Option<FrameFault>,
+}
+
+impl FrameDecoder {
+    /// A decoder that hands out bodies of up to `body_limit` bytes and skips larger ones.
+    /// A limit over [`BODY_LEN_MAX`] means [`BODY_LEN_MAX`].
+    pub const fn new(body_limit: u32) -> Self {
+        let body_limit = if body_limit > BODY_LEN_MAX { BODY_LEN_MAX } else { body_limit };
+        Self { body_limit, latched: None, skip: 0, offset: 0, failed: None }
+    }
+
+    /// The same, refusing any version but `version` from the first frame on.
+    #[must_use]
+    pub const fn with_version(mut self, version: Version) -> Self {
+        self.latched = Some(version);
+        self
+    }
+
+    /// The version latched by the first frame, or given.
+    pub const fn version(&self) -> Option<Version> {
+        self.latched
+    }
+
+    /// Offset in the stream of the first unread byte.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Looks at the front of the unread bytes.
+    pub fn decode<'a>(&mut self, unread: &'a [u8]) -> Result<Decoded<'a>, FrameFault> {
+        if let Some(fault) = self.failed {
+            return Err(fault);
+        }
+        let skipped = self.skip_oversize(unread.len());
+        let rest = unread.get(skipped..).unwrap_or_default();
+        if self.skip > 0 {
+            return Ok(Decoded { consumed: skipped, item: Item::Need(1) });
+        }
+        let item = match self.next_item(rest) {
+            Ok(item) => item,
+            Err(reason) => {
+                let fault = FrameFault { offset: self.offset, reason };
+                self.failed = Some(fault);
+                return Err(fault);
+            }
+        };
+        let taken = match &item {
+            Item::Need(_) => 0,
+            Item::Frame(frame) => frame.header.version().header_len() + frame.body.len(),
+            Item::Oversize(header) => header.version().header_len(),
+        };
+        self.offset += taken as u64;
+        Ok(Decoded { consumed: skipped + taken, item })
+    }
+
+    /// Whether the stream may end with `unread` left over; if not, where it was cut.
+    pub fn end(&self, unread: &[u8]) -> Result<(), EndFault> {
+        if self.skip > 0 {
+            let (expected, actual) = (self.skip as usize, unread.len());
+            return if actual >= expected {
+                self.end_at_frame(unread.get(expected..).unwrap_or_default())
+            } else {
+                Err(EndFault { part: Part::Body, expected, actual })
+            };
+        }
+        self.end_at_frame(unread)
+    }
+
+    fn end_at_frame(&self, unread: &[u8]) -> Result<(), EndFault> {
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let actual = unread.len();
+        match peek(unread) {
+            Ok(Peeked::Need(expected)) if expected < crate::limits::HEADER_LEN_V1 => {
+                Err(EndFault { part: Part::Prefix, expected, actual })
+            }
+            Ok(Peeked::Need(expected)) => Err(EndFault { part: Part::Header, expected, actual }),
+            Ok(Peeked::Header(header)) => {
+                let header_len = header.version().header_len();
+                Err(EndFault {
+                    part: Part::Body,
+                    expected: header.body_len() as usize,
+                    actual: actual - header_len,
+                })
+            }
+            // A broken header is decode's to name; here it is an end inside a header all the same.
+            Err(_) => Err(EndFault { part: Part::Header, expected: HEADER_LEN_MAX, actual }),
+        }
+    }
+
+    fn skip_oversize(&mut self, available: usize) -> usize {
+        let skipped = available.min(self.skip as usize);
+        // `skipped` is at most `self.skip`, a u32.
+        #[allow(clippy::cast_possible_truncation, reason = "bounded by the line above")]
+        let step = skipped as u32;
+        self.skip -= step;
+        self.offset += u64::from(step);
+        skipped
+    }
+
+    fn next_item<'a>(&mut self, unread: &'a [u8]) -> Result<Item<'a>, FrameReason> {
+        self.check_version(unread)?;
+        let header = match peek(unread).map_err(FrameReason::Header)? {
+            Peeked::Need(total) => return Ok(Item::Need(total)),
+            Peeked::Header(header) => header,
+        };
+        let len = header.body_len();
+        if len > BODY_LEN_MAX {
+            return Err(FrameReason::BodyTooLong { len });
+        }
+        self.latched = Some(header.version());
+        if len > self.body_limit {
+            self.skip = len;
+            return Ok(Item::Oversize(header));
+        }
+        let start = header.version().header_len();
+        let total = start + len as usize;
+        match unread.get(start..total) {
+            Some(body) => Ok(Item::Frame(Frame { header, body })),
+            None => Ok(Item::Need(total)),
+        }
+    }
+
+    /// A changed version is refused by name before the rest of its header is waited for.
+    fn check_version(&self, unread: &[u8]) -> Result<(), FrameReason> {
+        let (Some(latched), Some(&number)) = (self.latched, unread.get(crate::envelope::field::VERSION))
+        else {
+            return Ok(());
+        };
+        match Version::from_number(number) {
+            Some(found) if found != latched => Err(FrameReason::VersionChanged { latched, found }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a stream of frames cannot go on, and the offset of the frame that broke it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("frame at byte {offset}: {reason}")]
+pub struct FrameFault {
+    /// Offset of the frame's first byte in the stream.
+    pub offset: u64,
+    /// The rule broken.
+    pub reason: FrameReason,
+}
+
+/// The rule that a frame breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameReason {
+    /// The header is illegal by itself.
+    #[error(transparent)]
+    Header(HeaderFault),
+    /// `len` is over 64 MiB.
+    #[error("len is {len} bytes, over the limit of 67108864")]
+    BodyTooLong {
+        /// The announced body bytes.
+        len: u32,
+    },
+    /// Not the version that this connection began with.
+    #[error("version changed from {} to {} on one connection", latched.number(), found.number())]
+    VersionChanged {
+        /// The version of the first frame.
+        latched: Version,
+        /// The version of this one.
+        found: Version,
+    },
+}
+
+/// The part of a frame in which a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The first five bytes.
+    Prefix,
+    /// The header after its prefix.
+    Header,
+    /// The body.
+    Body,
+}
+
+impl Part {
+    /// The name used in documents and output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prefix => "prefix",
+            Self::Header => "header",
+            Self::Body => "body",
+        }
+    }
+}
+
+/// A stream that ended inside a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("stream ended inside a frame's {}: {actual} of {expected} bytes", part.name())]
+pub struct EndFault {
+    /// Where it ended.
+    pub part: Part,
+    /// Bytes of that part (prefix and header count from the frame's start, body from its own).
+    pub expected: usize,
+    /// Bytes of it that were there.
+    pub actual: usize,
+}
+
+/// Why a frame was not written. Nothing was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeFault {
+    /// The header announces another length than the body has.
+    #[error("header announces {announced} bytes of body, but there are {actual}")]
+    LengthMismatch {
+        /// `body_len` of the header.
+        announced: u32,
+        /// Bytes of the body.
+        actual: usize,
+    },
+    /// No reader would accept it.
+    #[error("body is {len} bytes, over the limit of 67108864")]
+    BodyTooLong {
+        /// Bytes of the body.
+        len: u32,
+    },
+    /// The buffer given is too small.
+    #[error("buffer has {available} bytes, the frame needs {needed}")]
+    BufferTooSmall {
+        /// Bytes of the frame.
+        needed: usize,
+        /// Bytes of the buffer.
+        available: usize,
+    },
+}
+
+/// Checks that `body` may follow `header` on the wire: what a reader would refuse is not written.
+pub fn check_frame(header: &Header, body: &[u8]) -> Result<(), EncodeFault> {
+    let announced = header.body_len();
+    if announced as usize != body.len() {
+        return Err(EncodeFault::LengthMismatch { announced, actual: body.len() });
+    }
+    if announced > BODY_LEN_MAX {
+        return Err(EncodeFault::BodyTooLong { len: announced });
+    }
+    Ok(())
+}
+
+/// Writes a frame at the front of `out` and returns its length in bytes.
+pub fn encode_frame(header: &Header, body: &[u8], out: &mut [u8]) -> Result<usize, EncodeFault> {
+    check_frame(header, body)?;
+    let head = header.encode();
+    let needed = head.len() + body.len();
+    let available = out.len();
+    let Some((head_place, body_place)) =
+        out.get_mut(..needed).and_then(|frame| frame.split_at_mut_checked(head.len()))
+    else {
+        return Err(EncodeFault::BufferTooSmall { needed, available });
+    };
+    head_place.copy_from_slice(&head);
+    body_place.copy_from_slice(body);
+    Ok(needed)
+}

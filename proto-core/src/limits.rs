@@ -1,0 +1,83 @@
+//! Every bound of the wire, in one place, with the relations between them checked at compile time.
+
+/// Bytes of the frozen prefix (`len`, `version`) that every version of the envelope starts with.
+pub const PREFIX_LEN: usize = 5;
+
+/// Bytes of a version 1 header.
+pub const HEADER_LEN_V1: usize = 17;
+
+/// Bytes of a version 2 header.
+pub const HEADER_LEN_V2: usize = 21;
+
+/// Bytes of the longest header of any version.
+pub const HEADER_LEN_MAX: usize = HEADER_LEN_V2;
+
+/// Largest body of a frame in bytes, 64 MiB; a header that announces more ends the stream.
+pub const BODY_LEN_MAX: u32 = 64 * 1024 * 1024;
+
+/// Largest handshake message in bytes, without its length prefix.
+pub const HANDSHAKE_MESSAGE_MAX: usize = 4096;
+
+/// Bytes of the length prefix of a handshake message.
+pub const HANDSHAKE_PREFIX_LEN: usize = 4;
+
+/// Largest handshake message that we write, prefix included; ours are far below what we read.
+pub const HANDSHAKE_WRITTEN_MAX: usize = 768;
+
+/// Longest `daemon_ver` that we write, in bytes; a longer one could not fit a written message.
+pub const DAEMON_VER_WRITTEN_MAX: usize = 64;
+
+/// Bytes of a nonce of either side.
+pub const NONCE_LEN: usize = 32;
+
+/// Bytes of a daemon id.
+pub const DAEMON_ID_LEN: usize = 16;
+
+/// Bytes of an HMAC-SHA256 proof.
+pub const PROOF_LEN: usize = 32;
+
+/// Shortest connection key in bytes.
+pub const KEY_LEN_MIN: usize = 32;
+
+/// Longest connection key in bytes that we hold.
+pub const KEY_LEN_MAX: usize = 128;
+
+/// Largest connection file in bytes that a reader accepts.
+pub const CONNECTION_FILE_MAX: usize = 64 * 1024;
+
+/// Endpoints of a connection file that we keep; a file with more is refused.
+pub const CONNECTION_FILE_ENDPOINTS_MAX: usize = 8;
+
+/// Deepest nesting of arrays and objects in a body.
+pub const JSON_DEPTH_MAX: u8 = 64;
+
+/// Members of one object that we interpret (known and unknown names together).
+/// Bounds the work and memory of finding duplicate names without a heap.
+pub const OBJECT_MEMBERS_MAX: usize = 64;
+
+/// Largest integer that we write or accept as a sum, 2^53 - 1: every JSON reader keeps it exact.
+pub const INTEGER_MAX: u64 = (1 << 53) - 1;
+
+/// Longest run, message or tool call id in bytes.
+pub const ID_LEN_MAX: usize = 256;
+
+/// Largest body of a control unit on our endpoints in bytes, 4 MiB.
+pub const CONTROL_BODY_MAX: u32 = 4 * 1024 * 1024;
+
+/// Largest display body that is queued in bytes; a larger one is shed on entry and counted.
+pub const DISPLAY_BODY_MAX: u32 = 64 * 1024;
+
+/// Queued display bytes of one outbox before the oldest are shed.
+pub const DISPLAY_QUEUE_BYTES: usize = 256 * 1024;
+
+/// Queued display entries of one outbox before the oldest are shed.
+pub const DISPLAY_QUEUE_ENTRIES: usize = 1024;
+
+const _: () = {
+    assert!(PREFIX_LEN < HEADER_LEN_V1 && HEADER_LEN_V1 < HEADER_LEN_V2);
+    assert!(CONTROL_BODY_MAX <= BODY_LEN_MAX && DISPLAY_BODY_MAX <= CONTROL_BODY_MAX);
+    assert!(DISPLAY_BODY_MAX as usize <= DISPLAY_QUEUE_BYTES);
+    assert!(KEY_LEN_MIN <= KEY_LEN_MAX);
+    // Two arrays of 32 three-digit numbers, the id, the version with every byte escaped, and names.
+    assert!(HANDSHAKE_WRITTEN_MAX <= HANDSHAKE_MESSAGE_MAX + HANDSHAKE_PREFIX_LEN);
+};

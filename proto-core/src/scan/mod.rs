@@ -1,0 +1,8 @@
+//! Allocation-free pull scanners that give byte spans.
+//!
+//! [`json::Scanner`] gives tokens and the first fault; [`value`] gives the members of one object with duplicate
+//! names refused; [`string::JsonStr`] reads a string without unescaping it into a buffer.
+
+pub mod json;
+pub mod string;
+pub mod value;

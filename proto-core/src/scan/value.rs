@@ -1,0 +1,185 @@
+//! Values inside a validated text and the members of one object, duplicate names refused.
+
+use core::ops::Range;
+
+use heapless::Vec;
+
+use super::json::{JsonFault, JsonReason, Kind, Scanner, Token};
+use super::string::JsonStr;
+use crate::limits::OBJECT_MEMBERS_MAX;
+
+/// One value and where it stands in its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<'a> {
+    text: &'a [u8],
+    first: Token,
+    end: usize,
+}
+
+impl<'a> Value<'a> {
+    /// Scans `text` as one value. The whole text is validated, so that no reader of a part can meet a syntax fault.
+    pub fn parse(text: &'a [u8]) -> Result<Self, JsonFault> {
+        let mut scanner = Scanner::new(text);
+        let unexpected = JsonFault { offset: text.len(), reason: JsonReason::UnexpectedEnd };
+        let (first, end) = scanner.skip_value()?.ok_or(unexpected)?;
+        match scanner.next_token()? {
+            None => Ok(Self { text, first, end }),
+            Some(token) => Err(JsonFault { offset: token.start, reason: JsonReason::TrailingBytes }),
+        }
+    }
+
+    /// The kind of the value, by its first token.
+    pub const fn kind(&self) -> Kind {
+        self.first.kind
+    }
+
+    /// Offsets of the value in its text, quotes and brackets included.
+    pub const fn span(&self) -> Range<usize> {
+        self.first.start..self.end
+    }
+
+    /// The value as it stands on the wire.
+    pub fn raw(&self) -> &'a [u8] {
+        self.text.get(self.span()).unwrap_or_default()
+    }
+
+    /// The string, where it is one.
+    pub fn as_str(&self) -> Option<JsonStr<'a>> {
+        let Kind::String { escaped } = self.first.kind else { return None };
+        Some(unquoted(self.text, &self.first, escaped))
+    }
+
+    /// The integer, where it is digits only and fits.
+    pub fn as_u64(&self) -> Option<u64> {
+        let Kind::Number { digits: true } = self.first.kind else { return None };
+        core::str::from_utf8(self.raw()).ok()?.parse().ok()
+    }
+
+    /// The members, where it is an object.
+    pub fn members(&self) -> Option<Members<'a>> {
+        (self.first.kind == Kind::ObjectStart).then(|| Members::inside(self.text, self.first.start))
+    }
+
+    /// The elements, where it is an array.
+    pub fn elements(&self) -> Option<Elements<'a>> {
+        (self.first.kind == Kind::ArrayStart).then(|| Elements::inside(self.text, self.first.start))
+    }
+}
+
+/// One member of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// Its name.
+    pub name: JsonStr<'a>,
+    /// Offsets of the name, quotes included.
+    pub name_span: Span,
+    /// Its value.
+    pub value: Value<'a>,
+}
+
+/// A `Copy` range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First offset.
+    pub start: usize,
+    /// Offset after the last.
+    pub end: usize,
+}
+
+/// Why the members of an object cannot be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("byte {offset}: {reason}")]
+pub struct MemberFault {
+    /// Offset of the fault; of the second name where two are equal.
+    pub offset: usize,
+    /// Why.
+    pub reason: MemberReason,
+}
+
+/// Why the members of an object cannot be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemberReason {
+    /// Not strict JSON.
+    #[error(transparent)]
+    Json(JsonReason),
+    /// A name occurs twice, however it is escaped.
+    #[error("duplicate member name")]
+    DuplicateName,
+    /// More than [`OBJECT_MEMBERS_MAX`] members.
+    #[error("more than 64 members in an object that is interpreted")]
+    TooManyMembers,
+}
+
+impl From<JsonFault> for MemberFault {
+    fn from(fault: JsonFault) -> Self {
+        Self { offset: fault.offset, reason: MemberReason::Json(fault.reason) }
+    }
+}
+
+/// The members of one object in order; refuses a second member of one name.
+#[derive(Clone, Debug)]
+pub struct Members<'a> {
+    scanner: Scanner<'a>,
+    names: Vec<Token, OBJECT_MEMBERS_MAX>,
+}
+
+impl<'a> Members<'a> {
+    /// The members of the object that starts at `start` of `text`.
+    pub(crate) fn inside(text: &'a [u8], start: usize) -> Self {
+        let mut scanner = Scanner::at(text, start);
+        // The bracket was seen before, so this cannot fail where it matters: a fault stays and shows in `next_member`.
+        let _ = scanner.next_token();
+        Self { scanner, names: Vec::new() }
+    }
+
+    /// The next member, `None` at the closing bracket.
+    pub fn next_member(&mut self) -> Result<Option<Member<'a>>, MemberFault> {
+        let text = self.scanner.text();
+        let token = match self.scanner.next_token()? {
+            Some(token @ Token { kind: Kind::Name { .. }, .. }) => token,
+            _ => return Ok(None),
+        };
+        let name = name_of(text, &token);
+        if self.names.iter().any(|earlier| name_of(text, earlier) == name) {
+            return Err(MemberFault { offset: token.start, reason: MemberReason::DuplicateName });
+        }
+        if self.names.push(token).is_err() {
+            return Err(MemberFault { offset: token.start, reason: MemberReason::TooManyMembers });
+        }
+        let Some((first, end)) = self.scanner.skip_value()? else { return Ok(None) };
+        let name_span = Span { start: token.start, end: token.end };
+        Ok(Some(Member { name, name_span, value: Value { text, first, end } }))
+    }
+}
+
+/// The elements of one array in order.
+#[derive(Clone, Debug)]
+pub struct Elements<'a> {
+    scanner: Scanner<'a>,
+}
+
+impl<'a> Elements<'a> {
+    pub(crate) fn inside(text: &'a [u8], start: usize) -> Self {
+        let mut scanner = Scanner::at(text, start);
+        let _ = scanner.next_token();
+        Self { scanner }
+    }
+
+    /// The next element, `None` at the closing bracket.
+    pub fn next_element(&mut self) -> Result<Option<Value<'a>>, JsonFault> {
+        let text = self.scanner.text();
+        match self.scanner.skip_value()? {
+            Some((Token { kind: Kind::ArrayEnd, .. }, _)) | None => Ok(None),
+            Some((first, end)) => Ok(Some(Value { text, first, end })),
+        }
+    }
+}
+
+fn name_of<'a>(text: &'a [u8], token: &Token) -> JsonStr<'a> {
+    unquoted(text, token, matches!(token.kind, Kind::Name { escaped: true }))
+}
+
+fn unquoted<'a>(text: &'a [u8], token: &Token, escaped: bool) -> JsonStr<'a> {
+    let inner = token.start.saturating_add(1)..token.end.saturating_sub(1);
+    JsonStr::from_scanned(text.get(inner).unwrap_or_default(), escaped)
+}
