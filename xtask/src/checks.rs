@@ -9,25 +9,11 @@ pub(crate) fn format() -> Result<()> {
 }
 
 pub(crate) fn clippy() -> Result<()> {
-    run(
-        &mut cargo([
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--all-features",
-            "--",
-            "-D",
-            "warnings",
-        ]),
-        "",
-    )
+    run(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]), "")
 }
 
 pub(crate) fn docs() -> Result<()> {
-    run(
-        cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
-        "",
-    )
+    run(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"), "")
 }
 
 pub(crate) fn unit() -> Result<()> {

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::setup::text_of;
 
 /// A program that was started and did not do its work.
 #[derive(Debug)]
@@ -30,10 +33,7 @@ impl std::error::Error for Failed {}
 
 /// The repository's root, where every program is started.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or(Path::new("."))
-        .to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
 }
 
 /// `program` in the repository's root, without what cargo set for this one run.
@@ -62,28 +62,27 @@ where
     command
 }
 
+/// Where cargo builds, whatever set it: environment, configuration or neither.
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    let text = text_of(&mut cargo(["metadata", "--no-deps", "--format-version", "1"]))?;
+    let metadata: Value = serde_json::from_str(&text).context("cargo metadata printed no JSON")?;
+    let folder = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
+    Ok(PathBuf::from(folder))
+}
+
 /// Runs to the end with inherited output; `hint` is what a person can do about a failure.
 pub(crate) fn run(command: &mut Command, hint: &'static str) -> Result<()> {
     let line = line(command);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{line}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
     if status.success() {
         return Ok(());
     }
-    Err(Failed {
-        command: line,
-        status,
-        hint,
-    }
-    .into())
+    Err(Failed { command: line, status, hint }.into())
 }
 
 /// What would be typed to run `command` again.
 pub(crate) fn line(command: &Command) -> String {
-    let name = Path::new(command.get_program())
-        .file_name()
-        .unwrap_or(command.get_program());
+    let name = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut words = Vec::new();
     for (key, value) in command.get_envs() {
         if let Some(value) = value {
@@ -124,13 +123,8 @@ mod tests {
     #[test]
     fn a_line_can_be_pasted_into_a_shell() {
         let mut command = Command::new("/opt/toolchain/bin/cargo");
-        command
-            .args(["clippy", "it's", ""])
-            .env("RUSTDOCFLAGS", "-D warnings");
-        assert_eq!(
-            line(&command),
-            r"RUSTDOCFLAGS='-D warnings' cargo clippy 'it'\''s' ''"
-        );
+        command.args(["clippy", "it's", ""]).env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(line(&command), r"RUSTDOCFLAGS='-D warnings' cargo clippy 'it'\''s' ''");
     }
 
     #[test]

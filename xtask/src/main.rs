@@ -1,10 +1,18 @@
-//! What people and CI both run: `cargo xtask test`, `check` and the rest.
+//! What people and CI both run: `cargo xtask demo`, `test`, `check` and the rest.
 
+mod browser;
 mod checks;
 mod command;
+mod core_builds;
+mod debian;
+mod demo;
+mod open;
+mod page;
 mod parts;
 mod report;
+mod setup;
 mod test;
+mod wasm;
 
 use std::process::ExitCode;
 
@@ -20,16 +28,25 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Build everything and run the server with the page until Ctrl-C
+    Demo(demo::Options),
     /// Every test there is, each part with its time
     Test(test::Options),
     /// The quick parts: format, clippy, unit
     Check,
+    /// Build the page into web-demo/dist
+    Page,
+    /// Install what the other tasks need
+    Setup,
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
+        Task::Demo(options) => demo::demo(&options),
         Task::Test(options) => test::test(&options),
         Task::Check => test::check(),
+        Task::Page => setup::for_page().and_then(|()| page::page()),
+        Task::Setup => setup::all(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

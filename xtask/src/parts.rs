@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::checks;
+use crate::{browser, checks, core_builds, page, setup};
 
 /// One named part of the tests.
 pub(crate) struct Part {
@@ -14,31 +14,22 @@ pub(crate) struct Part {
 }
 
 const fn part(name: &'static str, about: &'static str, run: fn() -> Result<()>) -> Part {
-    Part {
-        name,
-        about,
-        run,
-        quick: false,
-    }
+    Part { name, about, run, quick: false }
 }
 
 const fn quick(name: &'static str, about: &'static str, run: fn() -> Result<()>) -> Part {
-    Part {
-        name,
-        about,
-        run,
-        quick: true,
-    }
+    Part { name, about, run, quick: true }
 }
 
 /// Cheap before dear; what a later part needs before that part.
 pub(crate) const PARTS: &[Part] = &[
+    part("setup", "what the tests need is installed", setup::all),
     quick("format", "rustfmt has nothing to change", checks::format),
     quick("clippy", "no lint in any target", checks::clippy),
-    part(
-        "docs",
-        "the documentation builds without a warning",
-        checks::docs,
-    ),
+    part("features", "the core with each set of features", core_builds::features),
+    part("targets", "the core for machines without a system", core_builds::targets),
+    part("docs", "the documentation builds without a warning", checks::docs),
+    part("page", "the page builds and its types hold", page::page_and_types),
     quick("unit", "the workspace's own tests", checks::unit),
+    part("browser", "the page in a real browser", browser::browser),
 ];

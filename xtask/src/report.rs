@@ -40,12 +40,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
             Outcome::NotRun => String::new(),
             Outcome::Ok | Outcome::Failed => duration(row.took),
         };
-        let _ = writeln!(
-            text,
-            "  {:width$}  {time:>8}  {}",
-            row.name,
-            row.outcome.word()
-        );
+        let _ = writeln!(text, "  {:width$}  {time:>8}  {}", row.name, row.outcome.word());
     }
     let total: Duration = rows.iter().map(|row| row.took).sum();
     let failed = rows.iter().any(|row| row.outcome == Outcome::Failed);
@@ -85,11 +80,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_parts_that_never_ran_have_no_time() {
-        let row = |name, seconds, outcome| Row {
-            name,
-            took: Duration::from_secs(seconds),
-            outcome,
-        };
+        let row = |name, seconds, outcome| Row { name, took: Duration::from_secs(seconds), outcome };
         let rows = [
             row("format", 1, Outcome::Ok),
             row("clippy", 75, Outcome::Failed),

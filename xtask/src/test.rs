@@ -57,11 +57,7 @@ fn run(parts: &[&Part], keep_going: bool) -> Result<()> {
     let mut failed = Vec::new();
     for part in parts {
         if !failed.is_empty() && !keep_going {
-            rows.push(Row {
-                name: part.name,
-                took: Duration::ZERO,
-                outcome: Outcome::NotRun,
-            });
+            rows.push(Row { name: part.name, took: Duration::ZERO, outcome: Outcome::NotRun });
             continue;
         }
         eprintln!("==> {}: {}", part.name, part.about);
@@ -80,21 +76,13 @@ fn run(parts: &[&Part], keep_going: bool) -> Result<()> {
                 Outcome::Failed
             }
         };
-        rows.push(Row {
-            name: part.name,
-            took,
-            outcome,
-        });
+        rows.push(Row { name: part.name, took, outcome });
     }
     eprint!("{}", table(&rows));
     if failed.is_empty() {
         return Ok(());
     }
-    bail!(
-        "{} failed; again: cargo xtask test --only {}",
-        failed.join(", "),
-        failed.join(" --only ")
-    )
+    bail!("{} failed; again: cargo xtask test --only {}", failed.join(", "), failed.join(" --only "))
 }
 
 #[cfg(test)]
@@ -105,11 +93,7 @@ mod tests {
     fn parts_run_in_their_own_order_whatever_the_order_asked() {
         let names = |only: &[&str]| -> Vec<&str> {
             let only: Vec<String> = only.iter().map(ToString::to_string).collect();
-            selected(&only)
-                .unwrap()
-                .iter()
-                .map(|part| part.name)
-                .collect()
+            selected(&only).unwrap().iter().map(|part| part.name).collect()
         };
         assert_eq!(names(&["unit", "format"]), ["format", "unit"]);
         assert_eq!(names(&[]).len(), PARTS.len());

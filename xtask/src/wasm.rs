@@ -1,0 +1,98 @@
+//! The page's module: the crate built for the browser, and the glue that loads it.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::command::{cargo, program, root, run, target_dir};
+use crate::setup::{PAGE_TARGET, text_of};
+
+/// The module's name; its files are `twolane_wasm.js`, `twolane_wasm_bg.wasm` and their types.
+const NAME: &str = "twolane_wasm";
+
+const PROFILE: &str = "wasm";
+
+/// Of one file, in bytes as stored and as sent. The path is the script's last argument.
+const MEASURE: &str = "const z = require('zlib'), b = require('fs').readFileSync(process.argv[1]);
+console.log([b, z.gzipSync(b, { level: 9 }), z.brotliCompressSync(b)].map(x => x.length).join(' '))";
+
+/// Builds the module and, where it differs from the last one, its glue.
+pub(crate) fn build() -> Result<()> {
+    let arguments = ["build", "--package", "twolane-wasm", "--lib"];
+    let place = ["--target", PAGE_TARGET, "--profile", PROFILE];
+    run(&mut cargo(arguments.into_iter().chain(place)), "cargo xtask setup")?;
+    let built = target_dir()?.join(PAGE_TARGET).join(PROFILE).join(format!("{NAME}.wasm"));
+    let module = fs::read(&built).with_context(|| format!("cannot read {}", built.display()))?;
+    let folder = root().join("web-demo/src/wasm");
+    if !is_current(&folder, &module) {
+        generate(&folder, &module)?;
+    }
+    println!("  {}", sizes(&folder.join(format!("{NAME}_bg.wasm")))?);
+    Ok(())
+}
+
+/// The glue's stamp is by content: target folders are shared, moved and restored with odd times.
+fn is_current(folder: &Path, module: &[u8]) -> bool {
+    let complete =
+        ["_bg.wasm", ".js", ".d.ts"].iter().all(|end| folder.join(format!("{NAME}{end}")).is_file());
+    complete && fs::read_to_string(stamp(folder)).is_ok_and(|text| text == digest(module))
+}
+
+fn generate(folder: &Path, module: &[u8]) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    Bindgen::new()
+        .input_bytes(NAME, module.to_vec())
+        .web(true)?
+        .typescript(true)
+        .remove_producers_section(true)
+        .generate(folder)
+        .context("wasm-bindgen cannot write the page's glue")?;
+    fs::write(stamp(folder), digest(module))?;
+    Ok(())
+}
+
+fn stamp(folder: &Path) -> PathBuf {
+    folder.join(".input")
+}
+
+fn digest(module: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    module.hash(&mut hasher);
+    format!("{:016x}\n", hasher.finish())
+}
+
+fn sizes(module: &Path) -> Result<String> {
+    let text = text_of(program("node").args(["-e", MEASURE]).arg(module))?;
+    let sizes: Vec<u64> = text.split(' ').filter_map(|size| size.parse().ok()).collect();
+    let [raw, gzip, brotli] = sizes[..] else {
+        anyhow::bail!("Node measured {text:?}, not three sizes");
+    };
+    Ok(format!("wasm {}, gzip {}, brotli {}", kibibytes(raw), kibibytes(gzip), kibibytes(brotli)))
+}
+
+fn kibibytes(bytes: u64) -> String {
+    format!("{}.{} KiB", bytes / 1024, bytes % 1024 * 10 / 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_kibibytes() {
+        assert_eq!(kibibytes(0), "0.0 KiB");
+        assert_eq!(kibibytes(1535), "1.4 KiB");
+        assert_eq!(kibibytes(1024 * 1024), "1024.0 KiB");
+    }
+
+    #[test]
+    fn another_module_has_another_stamp() {
+        assert_eq!(digest(b"one"), digest(b"one"));
+        assert_ne!(digest(b"one"), digest(b"two"));
+    }
+}
