@@ -9,5 +9,6 @@ extern crate std;
 pub mod buffer;
 pub mod envelope;
 pub mod frame;
+pub mod lanes;
 pub mod limits;
 pub mod scan;

@@ -64,6 +64,9 @@ pub const ID_LEN_MAX: usize = 256;
 /// Largest body of a control unit on our endpoints in bytes, 4 MiB.
 pub const CONTROL_BODY_MAX: u32 = 4 * 1024 * 1024;
 
+/// Queued control bytes of one outbox before the producer waits.
+pub const CONTROL_QUEUE_BYTES: usize = 8 * 1024 * 1024;
+
 /// Largest display body that is queued in bytes; a larger one is shed on entry and counted.
 pub const DISPLAY_BODY_MAX: u32 = 64 * 1024;
 

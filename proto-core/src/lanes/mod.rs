@@ -1,0 +1,3 @@
+//! The two lanes: the law that every reader checks, and the outbox that every writer fills.
+
+pub mod law;
