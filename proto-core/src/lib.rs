@@ -7,8 +7,10 @@ extern crate alloc;
 extern crate std;
 
 pub mod buffer;
+pub mod connection_file;
 pub mod envelope;
 pub mod frame;
+pub mod handshake;
 pub mod lanes;
 pub mod limits;
 pub mod scan;

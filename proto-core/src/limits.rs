@@ -22,10 +22,13 @@ pub const HANDSHAKE_MESSAGE_MAX: usize = 4096;
 pub const HANDSHAKE_PREFIX_LEN: usize = 4;
 
 /// Largest handshake message that we write, prefix included; ours are far below what we read.
-pub const HANDSHAKE_WRITTEN_MAX: usize = 768;
+pub const HANDSHAKE_WRITTEN_MAX: usize = 776;
 
 /// Longest `daemon_ver` that we write, in bytes; a longer one could not fit a written message.
 pub const DAEMON_VER_WRITTEN_MAX: usize = 64;
+
+/// Bytes of a peer's claim (`role`, `daemon_ver`) that a side of the handshake keeps; the rest is cut off.
+pub const CLAIM_KEPT_MAX: usize = 64;
 
 /// Bytes of a nonce of either side.
 pub const NONCE_LEN: usize = 32;
@@ -81,6 +84,5 @@ const _: () = {
     assert!(CONTROL_BODY_MAX <= BODY_LEN_MAX && DISPLAY_BODY_MAX <= CONTROL_BODY_MAX);
     assert!(DISPLAY_BODY_MAX as usize <= DISPLAY_QUEUE_BYTES);
     assert!(KEY_LEN_MIN <= KEY_LEN_MAX);
-    // Two arrays of 32 three-digit numbers, the id, the version with every byte escaped, and names.
     assert!(HANDSHAKE_WRITTEN_MAX <= HANDSHAKE_MESSAGE_MAX + HANDSHAKE_PREFIX_LEN);
 };
