@@ -6,8 +6,10 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+pub mod body;
 pub mod buffer;
 pub mod connection_file;
+pub mod dissect;
 pub mod envelope;
 pub mod frame;
 pub mod handshake;

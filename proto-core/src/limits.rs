@@ -58,6 +58,9 @@ pub const JSON_DEPTH_MAX: u8 = 64;
 /// Bounds the work and memory of finding duplicate names without a heap.
 pub const OBJECT_MEMBERS_MAX: usize = 64;
 
+/// Fields of one dissected tree; further ones become one field that says how many bytes are not shown.
+pub const TREE_NODES_MAX: usize = 100_000;
+
 /// Largest integer that we write or accept as a sum, 2^53 - 1: every JSON reader keeps it exact.
 pub const INTEGER_MAX: u64 = (1 << 53) - 1;
 

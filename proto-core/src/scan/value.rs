@@ -28,6 +28,17 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The value that starts at `start` of `text`; `None` where it is not strict JSON.
+    pub(crate) fn at(text: &'a [u8], start: usize) -> Option<Self> {
+        let (first, end) = Scanner::at(text, start).skip_value().ok()??;
+        Some(Self { text, first, end })
+    }
+
+    /// The text that the value stands in.
+    pub(crate) const fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
     /// The kind of the value, by its first token.
     pub const fn kind(&self) -> Kind {
         self.first.kind
@@ -179,7 +190,8 @@ fn name_of<'a>(text: &'a [u8], token: &Token) -> JsonStr<'a> {
     unquoted(text, token, matches!(token.kind, Kind::Name { escaped: true }))
 }
 
-fn unquoted<'a>(text: &'a [u8], token: &Token, escaped: bool) -> JsonStr<'a> {
+/// The string or name that `token` is, which a scanner passed over in `text`.
+pub(crate) fn unquoted<'a>(text: &'a [u8], token: &Token, escaped: bool) -> JsonStr<'a> {
     let inner = token.start.saturating_add(1)..token.end.saturating_sub(1);
     JsonStr::from_scanned(text.get(inner).unwrap_or_default(), escaped)
 }

@@ -1,0 +1,167 @@
+//! What several units share: why a step ended, the tokens it used, how a provider failed.
+
+use super::fault::{BodyFault, Expected};
+use super::read::Known;
+use crate::scan::json::Kind;
+use crate::scan::string::JsonStr;
+use crate::scan::value::Value;
+
+/// Why a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinishReason<'a> {
+    /// The model was done.
+    Stop,
+    /// The token limit.
+    Length,
+    /// The model waits for its tools.
+    ToolCalls,
+    /// The provider withheld the rest.
+    ContentFilter,
+    /// The provider failed.
+    Error,
+    /// `other`, or one that this schema does not know.
+    Other {
+        /// As spelled.
+        name: JsonStr<'a>,
+    },
+}
+
+impl<'a> FinishReason<'a> {
+    /// The reason spelled like this.
+    pub fn read(name: JsonStr<'a>) -> Self {
+        let known = [
+            ("stop", Self::Stop),
+            ("length", Self::Length),
+            ("tool_calls", Self::ToolCalls),
+            ("content_filter", Self::ContentFilter),
+            ("error", Self::Error),
+        ];
+        known
+            .into_iter()
+            .find(|(spelling, _)| name == *spelling)
+            .map_or(Self::Other { name }, |(_, reason)| reason)
+    }
+}
+
+/// Tokens of a step. What is absent is unknown, never 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read anew.
+    pub input_tokens: Option<u64>,
+    /// Read from the provider's cache.
+    pub cached_input_tokens: Option<u64>,
+    /// Written to the provider's cache.
+    pub cache_write_tokens: Option<u64>,
+    /// Written.
+    pub output_tokens: Option<u64>,
+    /// Of reasoning.
+    pub reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Reads an object.
+    pub fn read(object: Value<'_>) -> Result<Self, BodyFault> {
+        let names = [
+            "input_tokens",
+            "cached_input_tokens",
+            "cache_write_tokens",
+            "output_tokens",
+            "reasoning_tokens",
+        ];
+        let known = Known::read(object, Some("usage"), names)?;
+        Ok(Self {
+            input_tokens: known.optional(0, Known::integer)?,
+            cached_input_tokens: known.optional(1, Known::integer)?,
+            cache_write_tokens: known.optional(2, Known::integer)?,
+            output_tokens: known.optional(3, Known::integer)?,
+            reasoning_tokens: known.optional(4, Known::integer)?,
+        })
+    }
+
+    /// Tokens that filled the model's context: input, cached and written to the cache; saturating, absent when all
+    /// three are.
+    pub fn fill_tokens(&self) -> Option<u64> {
+        [self.input_tokens, self.cached_input_tokens, self.cache_write_tokens]
+            .into_iter()
+            .flatten()
+            .reduce(u64::saturating_add)
+    }
+}
+
+/// What a caller may do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Try again.
+    Transient,
+    /// Trying again will not help.
+    Permanent,
+    /// The credential was refused; `auth_required` is understood as this.
+    Auth,
+    /// The conversation is too long for the model.
+    ContextOverflow,
+    /// The provider cannot be reached.
+    ProviderUnavailable,
+    /// One that this schema does not know; the error keeps its spelling.
+    Unfamiliar,
+}
+
+/// How a provider failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProviderError<'a> {
+    /// The class as spelled, to be written back unchanged.
+    pub class_name: JsonStr<'a>,
+    /// For people.
+    pub message: JsonStr<'a>,
+    /// The provider's HTTP status.
+    pub status: Option<u16>,
+    /// Seconds to wait before another try: a JSON number as written, not negative.
+    pub retry_after_secs: Option<&'a str>,
+    /// The provider's own code.
+    pub provider_code: Option<JsonStr<'a>>,
+}
+
+impl<'a> ProviderError<'a> {
+    /// Reads an object.
+    pub fn read(object: Value<'a>) -> Result<Self, BodyFault> {
+        let names = ["class", "message", "status", "retry_after_secs", "provider_code"];
+        let known = Known::read(object, Some("error"), names)?;
+        Ok(Self {
+            class_name: known.string(0)?,
+            message: known.string(1)?,
+            status: known.optional(2, |known, index| {
+                let status = known.integer(index).ok().and_then(|status| u16::try_from(status).ok());
+                status.ok_or_else(|| known.wrong_shape(index, Expected::Integer16))
+            })?,
+            retry_after_secs: known.optional(3, |known, index| {
+                not_negative(known.value(index)?)
+                    .ok_or_else(|| known.wrong_shape(index, Expected::NonNegative))
+            })?,
+            provider_code: known.optional(4, Known::string)?,
+        })
+    }
+
+    /// The class, where the schema knows it.
+    pub fn class(&self) -> ErrorClass {
+        let known = [
+            ("transient", ErrorClass::Transient),
+            ("permanent", ErrorClass::Permanent),
+            ("auth", ErrorClass::Auth),
+            ("auth_required", ErrorClass::Auth),
+            ("context_overflow", ErrorClass::ContextOverflow),
+            ("provider_unavailable", ErrorClass::ProviderUnavailable),
+        ];
+        known
+            .into_iter()
+            .find(|(spelling, _)| self.class_name == *spelling)
+            .map_or(ErrorClass::Unfamiliar, |(_, class)| class)
+    }
+}
+
+/// The text of a number that is at least 0; minus zero is.
+fn not_negative(value: Value<'_>) -> Option<&str> {
+    let Kind::Number { .. } = value.kind() else { return None };
+    let text = core::str::from_utf8(value.raw()).ok()?;
+    let mantissa = text.split(['e', 'E']).next()?;
+    let positive = !text.starts_with('-') || mantissa.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    positive.then_some(text)
+}

@@ -1,0 +1,125 @@
+//! Control units between a runner and a provider.
+
+use super::content::{FinishReason, ProviderError, Usage};
+use super::envelope::Payload;
+use super::fault::BodyFault;
+use super::read::Known;
+use super::tag::{Direction, Tag};
+use crate::envelope::Lane;
+use crate::scan::string::JsonStr;
+use crate::scan::value::Value;
+
+/// One control unit of a provider socket, in either direction.
+#[derive(Clone, Copy, Debug)]
+pub enum ProviderControl<'a> {
+    /// The provider's answer begins.
+    StreamStart {
+        /// The message that will come.
+        message_id: Option<JsonStr<'a>>,
+        /// The model that answers.
+        model: Option<JsonStr<'a>>,
+        /// The provider's own id of the request.
+        provider_request_id: Option<JsonStr<'a>>,
+    },
+    /// The step begins, or begins again.
+    StepStarted {
+        /// Which try it is.
+        attempt: Option<u64>,
+    },
+    /// The whole message; tool calls are blocks of its content.
+    AssistantMessage {
+        /// An object.
+        message: Value<'a>,
+    },
+    /// The step ended.
+    StepFinished {
+        /// Why.
+        finish_reason: FinishReason<'a>,
+        /// Tokens used.
+        usage: Usage,
+    },
+    /// Nothing more will come.
+    Finished {
+        /// Why the step ended.
+        finish_reason: Option<FinishReason<'a>>,
+        /// Tokens used.
+        usage: Option<Usage>,
+    },
+    /// The step failed.
+    Error {
+        /// How.
+        error: ProviderError<'a>,
+    },
+    /// Runner to provider: a step to do.
+    StepRequest {
+        /// An object.
+        request: Value<'a>,
+    },
+    /// Runner to provider: end the step.
+    Cancel,
+    /// A tag that this schema does not know: handled as `display_reset`, its spelling kept.
+    Unfamiliar {
+        /// The tag as spelled.
+        name: JsonStr<'a>,
+    },
+}
+
+impl<'a> ProviderControl<'a> {
+    /// Reads what a provider sent. A tag of the display lane or of another direction is refused by name.
+    pub fn from_provider(payload: &Payload<'a>) -> Result<Self, BodyFault> {
+        Self::read(payload, Direction::ProviderToRunner)
+    }
+
+    /// Reads what a runner sent to its provider. A tag of the display lane or of another direction is refused by name.
+    pub fn from_runner(payload: &Payload<'a>) -> Result<Self, BodyFault> {
+        Self::read(payload, Direction::RunnerToProvider)
+    }
+
+    fn read(payload: &Payload<'a>, direction: Direction) -> Result<Self, BodyFault> {
+        let Some(tag) = payload.tag() else { return Ok(Self::Unfamiliar { name: payload.name() }) };
+        tag.check(Lane::Control, direction).map_err(|reason| payload.fault(reason))?;
+        let object = payload.value();
+        let of = Some("payload");
+        Ok(match tag {
+            Tag::StreamStart => {
+                let known = Known::read(object, of, ["message_id", "model", "provider_request_id"])?;
+                Self::StreamStart {
+                    message_id: known.optional(0, Known::id)?,
+                    model: known.optional(1, Known::string)?,
+                    provider_request_id: known.optional(2, Known::string)?,
+                }
+            }
+            Tag::StepStarted => {
+                let known = Known::read(object, of, ["attempt"])?;
+                Self::StepStarted { attempt: known.optional(0, Known::integer)? }
+            }
+            Tag::AssistantMessage => {
+                let known = Known::read(object, of, ["message"])?;
+                Self::AssistantMessage { message: known.object(0)? }
+            }
+            Tag::StepFinished => {
+                let known = Known::read(object, of, ["finish_reason", "usage"])?;
+                let finish_reason = FinishReason::read(known.string(0)?);
+                Self::StepFinished { finish_reason, usage: Usage::read(known.object(1)?)? }
+            }
+            Tag::Finished => {
+                let known = Known::read(object, of, ["finish_reason", "usage"])?;
+                Self::Finished {
+                    finish_reason: known.optional(0, Known::string)?.map(FinishReason::read),
+                    usage: known.optional(1, Known::object)?.map(Usage::read).transpose()?,
+                }
+            }
+            Tag::Error => {
+                let known = Known::read(object, of, ["error"])?;
+                Self::Error { error: ProviderError::read(known.object(0)?)? }
+            }
+            Tag::StepRequest => {
+                let known = Known::read(object, of, ["request"])?;
+                Self::StepRequest { request: known.object(0)? }
+            }
+            Tag::Cancel => Self::Cancel,
+            // No other tag passes the check above for either direction of a provider socket.
+            _ => Self::Unfamiliar { name: payload.name() },
+        })
+    }
+}

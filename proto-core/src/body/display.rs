@@ -1,0 +1,71 @@
+//! Events of the display lane, the same on both hops.
+
+use super::envelope::Payload;
+use super::fault::{BodyFault, BodyReason};
+use super::read::Known;
+use super::tag::Tag;
+use crate::envelope::Lane;
+use crate::scan::string::JsonStr;
+
+/// One event of the display lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DisplayEvent<'a> {
+    /// Text to append to a message, or to a tool call's own output.
+    TextDelta {
+        /// The message.
+        message_id: JsonStr<'a>,
+        /// The text.
+        delta: JsonStr<'a>,
+        /// The tool call that it comes from, if any.
+        tool_call_id: Option<JsonStr<'a>>,
+    },
+    /// Reasoning to append to a message.
+    ReasoningDelta {
+        /// The message.
+        message_id: JsonStr<'a>,
+        /// The text.
+        delta: JsonStr<'a>,
+    },
+    /// A piece of a tool call's input; the pieces together are JSON text.
+    ToolInputDelta {
+        /// The tool call.
+        tool_call_id: JsonStr<'a>,
+        /// The piece.
+        delta: JsonStr<'a>,
+    },
+    /// Events that were shed before this one.
+    DisplayGap {
+        /// How many.
+        dropped: u64,
+    },
+    /// What was shown so far in part is void.
+    DisplayReset,
+    /// A tag that this schema does not know: handled as [`DisplayReset`](Self::DisplayReset), its spelling kept.
+    Unfamiliar {
+        /// The tag as spelled.
+        name: JsonStr<'a>,
+    },
+}
+
+impl<'a> DisplayEvent<'a> {
+    /// Reads the payload of a display body. A tag of the control lane is refused by name.
+    pub fn read(payload: &Payload<'a>) -> Result<Self, BodyFault> {
+        let Some(tag) = payload.tag() else { return Ok(Self::Unfamiliar { name: payload.name() }) };
+        let names = ["message_id", "delta", "tool_call_id", "dropped"];
+        let known = Known::read(payload.value(), Some("payload"), names)?;
+        Ok(match tag {
+            Tag::TextDelta => Self::TextDelta {
+                message_id: known.id(0)?,
+                delta: known.string(1)?,
+                tool_call_id: known.optional(2, Known::id)?,
+            },
+            Tag::ReasoningDelta => Self::ReasoningDelta { message_id: known.id(0)?, delta: known.string(1)? },
+            Tag::ToolInputDelta => {
+                Self::ToolInputDelta { tool_call_id: known.id(2)?, delta: known.string(1)? }
+            }
+            Tag::DisplayGap => Self::DisplayGap { dropped: known.integer(3)? },
+            Tag::DisplayReset => Self::DisplayReset,
+            tag => return Err(payload.fault(BodyReason::WrongLane { tag, lane: Lane::Display })),
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! The body envelope around every payload.
+
+use super::fault::{BodyFault, BodyReason};
+use super::read::Known;
+use super::tag::Tag;
+use crate::scan::json::Kind;
+use crate::scan::string::JsonStr;
+use crate::scan::value::{Span, Value};
+
+/// The one schema version that is read and written.
+pub const BODY_SCHEMA_VERSION: u64 = 1;
+
+/// One body, borrowed from its text. The whole text is strict JSON, duplicate names in the envelope and among the
+/// payload's own members are refused, and unknown members are passed over.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a> {
+    /// The run, 1 to 256 bytes.
+    pub run_id: JsonStr<'a>,
+    /// The step in its run.
+    pub step_id: u64,
+    /// The place on its lane in its generation.
+    pub seq: u64,
+    /// What it carries.
+    pub payload: Payload<'a>,
+}
+
+impl<'a> Body<'a> {
+    /// Reads `text`, a whole body. Another schema version is refused by name before any other member is judged.
+    pub fn parse(text: &'a [u8]) -> Result<Self, BodyFault> {
+        let root = Value::parse(text)?;
+        let foreign = BodyFault { offset: root.span().start, member: None, reason: BodyReason::Foreign };
+        if root.kind() != Kind::ObjectStart {
+            return Err(foreign);
+        }
+        let known = Known::read(root, None, ["version", "run_id", "step_id", "seq", "payload"])?;
+        let (Ok(_), Ok(payload)) = (known.value(0), known.value(4)) else { return Err(foreign) };
+        let found = known.integer(0)?;
+        if found != BODY_SCHEMA_VERSION {
+            return Err(known.fault(0, BodyReason::UnsupportedVersion { found }));
+        }
+        Ok(Self {
+            run_id: known.id(1)?,
+            step_id: known.integer(2)?,
+            seq: known.integer(3)?,
+            payload: Payload::from_value(payload)?,
+        })
+    }
+}
+
+/// The payload of a body: an object with a `type`, wherever that stands in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Payload<'a> {
+    name: JsonStr<'a>,
+    name_span: Span,
+    value: Value<'a>,
+}
+
+impl<'a> Payload<'a> {
+    /// Reads `text` as a payload by itself.
+    pub fn parse(text: &'a [u8]) -> Result<Self, BodyFault> {
+        Self::from_value(Value::parse(text)?)
+    }
+
+    pub(super) fn from_value(value: Value<'a>) -> Result<Self, BodyFault> {
+        let known = Known::read(value, Some("payload"), ["type"])?;
+        let name = known.string(0)?;
+        let span = known.value(0)?.span();
+        Ok(Self { name, name_span: Span { start: span.start, end: span.end }, value })
+    }
+
+    /// The `type`, as spelled.
+    pub const fn name(&self) -> JsonStr<'a> {
+        self.name
+    }
+
+    /// Offsets of the `type`'s value in the text that was read, quotes included.
+    pub const fn name_span(&self) -> Span {
+        self.name_span
+    }
+
+    /// The tag, where the schema knows it; `None` for an unfamiliar one, which reads as `display_reset`.
+    pub fn tag(&self) -> Option<Tag> {
+        Tag::from_name(self.name)
+    }
+
+    /// The payload as it stands on the wire, to pass on without re-encoding.
+    pub fn raw(&self) -> &'a [u8] {
+        self.value.raw()
+    }
+
+    /// Offsets of the payload in the text that was read.
+    pub const fn span(&self) -> core::ops::Range<usize> {
+        self.value.span()
+    }
+
+    /// That the tag breaks `reason`.
+    pub(crate) const fn fault(&self, reason: BodyReason) -> BodyFault {
+        BodyFault { offset: self.name_span.start, member: Some("type"), reason }
+    }
+
+    /// The payload as an object.
+    pub const fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
