@@ -6,7 +6,7 @@
 //! [`SegmentSink`] as soon as each is certain. It opens no socket or file, reads no clock, and
 //! keeps nothing but what an unfinished record or a hole in a TCP stream forces it to keep.
 //!
-//! ```no_run
+//! ```
 //! use twolane_capture::{Direction, Format, Piece, SegmentSink, Source};
 //!
 //! #[derive(Default)]
@@ -62,9 +62,34 @@
 
 extern crate alloc;
 
+mod base64;
+mod bytes;
+mod columns;
+pub mod filter;
+mod index;
+mod ip;
+mod limits;
+mod link;
+mod outlet;
+mod packets;
+mod pcap;
+mod pcapng;
 mod piece;
+mod record;
+pub mod row;
 mod source;
+mod stream;
 pub mod tap;
+mod tcp;
+mod text;
+pub mod units;
 
+pub use columns::Columns;
+pub use filter::{Filter, FilterFault};
+pub use index::{Index, Totals, Way};
+pub use limits::{MAX_DUMP_LINE_BYTES, MAX_DUMP_REPEAT_BYTES, MAX_INTERFACES, MAX_RECORD_BYTES, SNIFF_BYTES};
 pub use piece::{CloseReason, Direction, Ends, Opening, Piece, SegmentSink};
+pub use record::Ignored;
 pub use source::{Format, Reason, Source, SourceFault};
+pub use stream::{ACK_GRACE_PACKETS, MAX_HELD_BYTES, MAX_REORDER_PACKETS};
+pub use tcp::{FORGET_AT_ONCE, MAX_CONNECTIONS, MAX_HELD_TOTAL_BYTES};

@@ -1,0 +1,70 @@
+//! Packets of a capture file to pieces: TCP is followed, our own tap is handed on.
+
+use crate::ip;
+use crate::link;
+use crate::outlet::Numbers;
+use crate::piece::{Direction, Piece, SegmentSink};
+use crate::record::{Flow, Ignored, Record, Skip};
+use crate::tap::Label;
+use crate::tcp::Tracker;
+
+/// What is known from the packets so far.
+#[derive(Debug, Default)]
+pub(crate) struct Packets {
+    tracker: Tracker,
+    numbers: Numbers,
+    ignored: Ignored,
+    /// Added to the connection numbers of tapped packets: every section of a file is a run of a
+    /// server that counted from the start again.
+    tap_base: u32,
+}
+
+impl Packets {
+    pub(crate) fn ignored(&self) -> &Ignored {
+        &self.ignored
+    }
+
+    /// A new section of the file begins.
+    pub(crate) fn section(&mut self) {
+        self.tap_base = self.numbers.last();
+    }
+
+    pub(crate) fn record(&mut self, record: &Record<'_>, out: &mut dyn SegmentSink) {
+        if record.link == link::number::USER0 {
+            self.tapped(record, out);
+        } else if let Err(skip) = self.captured(record, out) {
+            self.ignored.count(skip);
+        }
+    }
+
+    /// The file ends.
+    pub(crate) fn finish(&mut self, out: &mut dyn SegmentSink) {
+        self.tracker.finish(&mut self.numbers, out);
+    }
+
+    fn captured(&mut self, record: &Record<'_>, out: &mut dyn SegmentSink) -> Result<(), Skip> {
+        let packet = link::ip_packet(record.link, record.data)?;
+        let wire_len = ip::wire_len(record.wire_len, record.data.len(), packet.len());
+        let segment = ip::segment(packet, wire_len)?;
+        self.tracker.segment(&segment, record.time_ns, &mut self.numbers, out)
+    }
+
+    fn tapped(&mut self, record: &Record<'_>, out: &mut dyn SegmentSink) {
+        let label = record.comment.and_then(Label::parse);
+        let number = label.map_or(0, |label| self.tap_base.saturating_add(label.connection));
+        self.numbers.give(number);
+        // A tap sits at the side that accepts connections: what comes in is from `a`.
+        let direction = match record.flow {
+            Some(Flow::Outbound) => Direction::BToA,
+            Some(Flow::Inbound) | None => Direction::AToB,
+        };
+        let packet = Piece::Packet { bytes: record.data, comment: record.comment };
+        out.piece(record.time_ns, number, direction, packet);
+        let captured = u32::try_from(record.data.len()).unwrap_or(u32::MAX);
+        let missing = u64::from(record.wire_len.saturating_sub(captured));
+        if missing > 0 {
+            let missing = Piece::Missing { bytes: missing };
+            out.piece(record.time_ns, number, direction, missing);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The seq laws of one direction of one connection, one for each generation and lane.
+
+use alloc::collections::BTreeMap;
+
+use twolane_core::envelope::{Generation, Header, Lane};
+use twolane_core::lanes::law::{Law, Verdict};
+
+/// Laws followed at once in one direction. One more and all are forgotten: the next frame of each is taken as it is.
+const MAX_LAWS: usize = 65_536;
+
+/// Which numbering a frame belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Numbering {
+    /// A subscription's correlation; `None` for a generation's own numbering.
+    subscription: Option<u64>,
+    epoch: u32,
+    channel: u16,
+    is_display: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    law: Law,
+    /// A control frame with LAST went by: the number may be used anew, from 0.
+    ended: bool,
+}
+
+/// The laws of one direction.
+#[derive(Debug, Default)]
+pub(super) struct Laws {
+    entries: BTreeMap<Numbering, Entry>,
+    /// The direction is read from its first byte without loss, so that an unknown generation begins at 0.
+    complete: bool,
+}
+
+impl Laws {
+    /// Says that the direction is read from its beginning.
+    pub(super) fn begin(&mut self) {
+        self.complete = true;
+    }
+
+    /// Says that any number of frames may have been lost.
+    pub(super) fn lose_all(&mut self) {
+        self.entries.clear();
+        self.complete = false;
+    }
+
+    /// Says that the frame with this header cannot be read: its seq is not known.
+    pub(super) fn lose_one(&mut self, header: &Header) {
+        let Ok(lane) = header.lane() else { return };
+        let own = numbering(header, lane, None);
+        let entry = Entry { law: Law::joining(lane), ended: false };
+        self.entries.insert(own, entry);
+        let subscribed = numbering(header, lane, Some(header.corr()));
+        if let Some(known) = self.entries.get_mut(&subscribed) {
+            *known = entry;
+        }
+    }
+
+    /// Says that the generation ended, in whichever direction that was said.
+    pub(super) fn end(&mut self, generation: Generation) {
+        for is_display in [false, true] {
+            let Generation { epoch, channel } = generation;
+            let own = Numbering { subscription: None, epoch, channel, is_display };
+            if let Some(entry) = self.entries.get_mut(&own) {
+                entry.ended = true;
+            }
+        }
+    }
+
+    /// Judges a frame by its law.
+    pub(super) fn check(
+        &mut self,
+        header: &Header,
+        lane: Lane,
+        is_subscription: bool,
+        seq: u64,
+        dropped: Option<u64>,
+    ) -> Verdict {
+        let numbering = numbering(header, lane, is_subscription.then_some(header.corr()));
+        let mut fresh = Law::from_start(lane);
+        let begins = fresh.check(seq, dropped) == Verdict::Kept;
+        if self.entries.len() >= MAX_LAWS && !self.entries.contains_key(&numbering) {
+            self.lose_all();
+        }
+        let law = if self.complete { Law::from_start(lane) } else { Law::joining(lane) };
+        let entry = self.entries.entry(numbering).or_insert(Entry { law, ended: false });
+        let verdict = entry.law.check(seq, dropped);
+        match verdict {
+            Verdict::Kept => verdict,
+            // A frame that begins a numbering follows an unknown or ended one as it should.
+            _ if begins && (entry.ended || verdict == Verdict::Joined) => {
+                *entry = Entry { law: fresh, ended: false };
+                Verdict::Kept
+            }
+            _ => verdict,
+        }
+    }
+}
+
+fn numbering(header: &Header, lane: Lane, subscription: Option<u64>) -> Numbering {
+    let Generation { epoch, channel } = header.generation();
+    Numbering { subscription, epoch, channel, is_display: lane == Lane::Display }
+}

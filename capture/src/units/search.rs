@@ -1,0 +1,203 @@
+//! The search for a boundary in a direction that is out of step: a guess, made on several proofs.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use twolane_core::envelope::{FrameType, Header, Peeked, Version, peek};
+use twolane_core::handshake::message::{Sighted, split};
+use twolane_core::limits::{CONTROL_BODY_MAX, PREFIX_LEN};
+
+use super::EVIDENCE_LEN_MAX;
+use super::transcript::{begins_message, recognise};
+
+/// Longest body of a frame that a search believes, in bytes: the largest that our endpoints take.
+pub const PLAUSIBLE_BODY_MAX: u32 = CONTROL_BODY_MAX;
+
+/// Proofs that make a boundary: each legal header in a chain of frames is one, and so is each StreamData body that
+/// begins and ends as a JSON object.
+pub const PROOFS_OF_BOUNDARY: u32 = 3;
+
+/// Proofs that are enough where the bytes end exactly at the end of a frame, or inside the next.
+const PROOFS_AT_END: u32 = 2;
+
+/// Places that wait for more bytes; with one more the first is given up.
+const MAX_UNDECIDED: usize = 64;
+
+/// A search under way. Places are offsets into the unread bytes.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    scanned: usize,
+    undecided: VecDeque<Undecided>,
+    /// Whether handshake messages may still come.
+    pub(super) messages: bool,
+    /// Bytes passed over so far, before the unread ones.
+    passed: u64,
+    evidence: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Undecided {
+    place: usize,
+    /// Unread bytes that must be there before it can be judged.
+    need: usize,
+}
+
+/// What a search is done with.
+#[derive(Debug)]
+pub(super) enum Looked {
+    /// So many unread bytes can be dropped, and more are needed.
+    NotYet(usize),
+    /// The boundary, so many unread bytes from the front.
+    Found(usize),
+}
+
+enum Verdict {
+    Proven,
+    Refuted,
+    Need(usize),
+}
+
+impl Search {
+    /// A search that starts behind the first `skip` unread bytes.
+    pub(super) fn behind(skip: usize, messages: bool) -> Self {
+        Self { scanned: skip, messages, ..Self::default() }
+    }
+
+    /// Looks for a boundary in `unread`. `version` is the connection's, where known; `is_end` says that no byte
+    /// follows.
+    pub(super) fn look(&mut self, unread: &[u8], version: Option<Version>, is_end: bool) -> Looked {
+        if let Some(place) = self.reconsider(unread, version, is_end) {
+            return self.found(unread, place);
+        }
+        while let Some(rest) = unread.get(self.scanned..) {
+            let Some(step) = next_candidate(rest) else { break };
+            let place = self.scanned + step;
+            self.scanned = place + 1;
+            match self.judge(unread.get(place..).unwrap_or_default(), version, is_end) {
+                Verdict::Proven => return self.found(unread, place),
+                Verdict::Refuted => {}
+                Verdict::Need(need) => self.wait(place, need),
+            }
+        }
+        // What is left is shorter than a prefix, or holds no candidate.
+        self.scanned = self.scanned.max((unread.len() + 1).saturating_sub(PREFIX_LEN));
+        let droppable = self.undecided.front().map_or(self.scanned, |first| first.place);
+        self.pass(unread, if is_end { unread.len() } else { droppable.min(unread.len()) })
+    }
+
+    /// Bytes passed over and a sample of them.
+    pub(super) fn passed(&self) -> (u64, &[u8]) {
+        (self.passed, &self.evidence)
+    }
+
+    fn reconsider(&mut self, unread: &[u8], version: Option<Version>, is_end: bool) -> Option<usize> {
+        for _ in 0..self.undecided.len() {
+            let waiting = self.undecided.pop_front()?;
+            if waiting.need > unread.len() && !is_end {
+                self.undecided.push_back(waiting);
+                continue;
+            }
+            match self.judge(unread.get(waiting.place..).unwrap_or_default(), version, is_end) {
+                Verdict::Proven => return Some(waiting.place),
+                Verdict::Refuted => {}
+                Verdict::Need(need) => self.wait(waiting.place, need),
+            }
+        }
+        None
+    }
+
+    fn wait(&mut self, place: usize, need: usize) {
+        if self.undecided.len() >= MAX_UNDECIDED {
+            self.undecided.pop_front();
+        }
+        self.undecided.push_back(Undecided { place, need: place.saturating_add(need) });
+    }
+
+    fn found(&mut self, unread: &[u8], place: usize) -> Looked {
+        self.pass(unread, place);
+        Looked::Found(place)
+    }
+
+    fn pass(&mut self, unread: &[u8], bytes: usize) -> Looked {
+        let room = EVIDENCE_LEN_MAX.saturating_sub(self.evidence.len());
+        let shown = unread.get(..bytes.min(room)).unwrap_or_default();
+        self.evidence.extend_from_slice(shown);
+        self.passed = self.passed.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.scanned = self.scanned.saturating_sub(bytes);
+        for waiting in &mut self.undecided {
+            waiting.place = waiting.place.saturating_sub(bytes);
+            waiting.need = waiting.need.saturating_sub(bytes);
+        }
+        Looked::NotYet(bytes)
+    }
+
+    fn judge(&self, bytes: &[u8], version: Option<Version>, is_end: bool) -> Verdict {
+        if self.messages && begins_message(bytes) {
+            return judge_message(bytes, is_end);
+        }
+        judge_chain(bytes, version, is_end)
+    }
+}
+
+/// The first place whose byte 4 may be a version or the brace of a handshake message.
+fn next_candidate(bytes: &[u8]) -> Option<usize> {
+    bytes.get(PREFIX_LEN - 1..)?.iter().position(|byte| matches!(byte, 1 | 2 | b'{'))
+}
+
+fn judge_message(bytes: &[u8], is_end: bool) -> Verdict {
+    match split(bytes) {
+        Ok(Sighted::Need(need)) if !is_end => Verdict::Need(need),
+        Ok(Sighted::Message { json, .. }) => match recognise(bytes.get(json).unwrap_or_default()) {
+            Ok(_) => Verdict::Proven,
+            Err(_) => Verdict::Refuted,
+        },
+        _ => Verdict::Refuted,
+    }
+}
+
+fn judge_chain(bytes: &[u8], mut version: Option<Version>, is_end: bool) -> Verdict {
+    let (mut at, mut proofs) = (0_usize, 0);
+    let ending = |proofs| if proofs >= PROOFS_AT_END { Verdict::Proven } else { Verdict::Refuted };
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let header = match peek(rest) {
+            Ok(Peeked::Header(header)) => header,
+            Ok(Peeked::Need(_)) if is_end => return ending(proofs),
+            Ok(Peeked::Need(need)) => return Verdict::Need(at + need),
+            Err(_) => return Verdict::Refuted,
+        };
+        if header.body_len() > PLAUSIBLE_BODY_MAX || version.is_some_and(|known| known != header.version()) {
+            return Verdict::Refuted;
+        }
+        version = Some(header.version());
+        let total = header.version().header_len() + header.body_len() as usize;
+        match body_proof(&header, rest.get(header.version().header_len()..).unwrap_or_default()) {
+            None => return Verdict::Refuted,
+            Some(more) => proofs += 1 + more,
+        }
+        if proofs >= PROOFS_OF_BOUNDARY {
+            return Verdict::Proven;
+        }
+        at += total;
+        if at > bytes.len() {
+            return if is_end { ending(proofs) } else { Verdict::Need(at + PREFIX_LEN) };
+        }
+    }
+}
+
+/// What the body of a frame, as far as it is there, proves: `None` that the place is no boundary.
+fn body_proof(header: &Header, available: &[u8]) -> Option<u32> {
+    let is_text = header.frame_type() == FrameType::StreamData && !header.flags().is_binary();
+    if !is_text || header.body_len() == 0 {
+        return Some(0);
+    }
+    match available.first() {
+        None => return Some(0),
+        Some(b'{' | b' ' | b'\t' | b'\r' | b'\n') => {}
+        Some(_) => return None,
+    }
+    match available.get(..header.body_len() as usize) {
+        None => Some(0),
+        Some(body) => Some(u32::from(body.trim_ascii().ends_with(b"}"))),
+    }
+}

@@ -1,0 +1,208 @@
+//! Whole units as rows: what is read of each for its columns, and by which laws it is judged.
+
+use twolane_core::envelope::{FrameType, Header, Lane, Peeked, peek};
+use twolane_core::frame::FrameReason;
+use twolane_core::handshake::HandshakeReason;
+use twolane_core::handshake::Stage;
+use twolane_core::handshake::message::{LengthFault, Sighted, split};
+use twolane_core::lanes::law::{Breach, Verdict};
+use twolane_core::limits::{BODY_LEN_MAX, HANDSHAKE_PREFIX_LEN};
+
+use super::glance::glance;
+use super::outlet::Outlet;
+use super::partial::Partial;
+use super::search::Search;
+use super::side::{Shared, version_fault};
+use super::transcript::{begins_message, recognise};
+use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink};
+use crate::row::{HANDSHAKE_TAG, Kind, LawMark, NO_TAG, Row, mark};
+use crate::tap;
+
+/// A length as a count of bytes.
+pub(super) fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+/// Emits a whole frame.
+pub(super) fn frame<S: UnitSink>(
+    offset: u64,
+    header: &Header,
+    body: &[u8],
+    bytes: &[u8],
+    marks: u8,
+    shared: &mut Shared,
+    out: &mut Outlet<'_, S>,
+) {
+    shared.version.get_or_insert(header.version());
+    let mut row = out.row(Kind::Frame, offset, bytes).with_header(header);
+    row.marks = marks;
+    let (fault, breach) = match header.lane() {
+        Ok(lane) => (None, judge(&mut row, header, lane, body, shared, out)),
+        Err(fault) if header.frame_type() == FrameType::StreamData => (Some(UnitFault::Lane(fault)), None),
+        Err(_) => (None, None),
+    };
+    out.emit(row, fault, breach);
+}
+
+/// Fills in what the body says and judges it by the seq law.
+fn judge<S>(
+    row: &mut Row<'_>,
+    header: &Header,
+    lane: Lane,
+    body: &[u8],
+    shared: &mut Shared,
+    out: &Outlet<'_, S>,
+) -> Option<Breach> {
+    let seen = glance(body);
+    row.tag = seen.tag.map_or(NO_TAG, |tag| tag.code());
+    row.dropped = seen.dropped.unwrap_or(0);
+    let Some(seq) = seen.seq else {
+        // A frame without a readable seq may have been any: the next one is taken as it is.
+        shared.laws(out.direction).lose_one(header);
+        return None;
+    };
+    row.seq = seq;
+    let laws = shared.laws(out.direction);
+    let verdict = laws.check(header, lane, seen.is_subscription, seq, seen.dropped);
+    if lane == Lane::Control && header.flags().is_last() {
+        shared.laws(out.direction).end(header.generation());
+        shared.laws(out.direction.reversed()).end(header.generation());
+    }
+    let (law, breach) = match verdict {
+        Verdict::Kept => (LawMark::Kept, None),
+        Verdict::Joined => (LawMark::Joined, None),
+        Verdict::Broken(breach) => (LawMark::Broken, Some(breach)),
+    };
+    row.law = law;
+    breach
+}
+
+/// Emits a whole handshake message.
+pub(super) fn message<S: UnitSink>(
+    offset: u64,
+    json: &[u8],
+    bytes: &[u8],
+    shared: &mut Shared,
+    out: &mut Outlet<'_, S>,
+) {
+    let mut row = out.row(Kind::Handshake, offset, bytes);
+    row.len = count(json.len());
+    let (stage, fault) = match recognise(json) {
+        Ok(message) => {
+            let stage = message.stage();
+            let is_awaited = shared.transcript.awaits(stage);
+            match shared.transcript.take(&message, out.key) {
+                Some(true) => row.marks |= mark::VERIFIED,
+                Some(false) => row.marks |= mark::REFUTED,
+                None => {}
+            }
+            // Behind its last message a side's frames are seen from the first on.
+            if stage != Stage::ClientHello {
+                shared.laws(out.direction).begin();
+            }
+            (Some(stage), (!is_awaited).then_some(UnitFault::OutOfPlace { stage }))
+        }
+        Err((stage, reason)) => (stage, Some(UnitFault::Handshake(reason))),
+    };
+    row.tag = match stage {
+        None => NO_TAG,
+        Some(Stage::ClientHello) => HANDSHAKE_TAG,
+        Some(Stage::ServerProof) => HANDSHAKE_TAG + 1,
+        Some(Stage::ClientAuth) => HANDSHAKE_TAG + 2,
+    };
+    out.emit(row, fault, None);
+}
+
+/// Emits what a search passed over up to `offset`, if anything.
+pub(super) fn passed<S: UnitSink>(offset: u64, search: &Search, out: &mut Outlet<'_, S>) {
+    let (bytes, evidence) = search.passed();
+    if bytes > 0 {
+        out.fault(offset.saturating_sub(bytes), bytes, evidence, 0, UnitFault::Passed { bytes });
+    }
+}
+
+/// Emits one packet of a tap.
+pub(super) fn packet<S: UnitSink>(
+    offset: u64,
+    bytes: &[u8],
+    kind: Option<tap::Kind>,
+    shared: &mut Shared,
+    out: &mut Outlet<'_, S>,
+) {
+    let sniffed = if begins_message(bytes) { tap::Kind::Handshake } else { tap::Kind::Frame };
+    match kind.unwrap_or(sniffed) {
+        tap::Kind::Frame => frame_packet(offset, bytes, shared, out),
+        tap::Kind::Handshake => message_packet(offset, bytes, shared, out),
+        tap::Kind::Connector => {
+            let mut row = out.row(Kind::Connector, offset, bytes);
+            row.len = count(bytes.len().saturating_sub(HANDSHAKE_PREFIX_LEN));
+            out.emit(row, None, None);
+        }
+    }
+}
+
+fn frame_packet<S: UnitSink>(offset: u64, bytes: &[u8], shared: &mut Shared, out: &mut Outlet<'_, S>) {
+    let header = match peek(bytes) {
+        Ok(Peeked::Header(header)) => header,
+        Ok(Peeked::Need(_)) => {
+            shared.laws(out.direction).lose_all();
+            let fault = Partial::of(bytes).hole();
+            return out.fault(offset, count(bytes.len()), bytes, 0, fault);
+        }
+        Err(fault) => {
+            return packet_fault(offset, bytes, UnitFault::Frame(FrameReason::Header(fault)), shared, out);
+        }
+    };
+    let len = header.body_len();
+    if len > BODY_LEN_MAX {
+        return packet_fault(offset, bytes, UnitFault::Frame(FrameReason::BodyTooLong { len }), shared, out);
+    }
+    let head = header.version().header_len();
+    let total = head + len as usize;
+    let Some(whole) = bytes.get(..total) else {
+        shared.laws(out.direction).lose_one(&header);
+        let row = out.row(Kind::Frame, offset, bytes).with_header(&header);
+        return out.emit(row, Some(Partial::of(bytes).hole()), None);
+    };
+    if let Some(reason) = version_fault(shared, header.version()) {
+        return packet_fault(offset, bytes, UnitFault::Frame(reason), shared, out);
+    }
+    frame(offset, &header, whole.get(head..).unwrap_or_default(), whole, 0, shared, out);
+    trailing(offset, bytes, total, out);
+}
+
+fn message_packet<S: UnitSink>(offset: u64, bytes: &[u8], shared: &mut Shared, out: &mut Outlet<'_, S>) {
+    let reason = match split(bytes) {
+        Ok(Sighted::Message { consumed, json }) => {
+            let text = bytes.get(json).unwrap_or_default();
+            message(offset, text, bytes.get(..consumed).unwrap_or_default(), shared, out);
+            return trailing(offset, bytes, consumed, out);
+        }
+        Ok(Sighted::Need(_)) => {
+            let row = Row { len: count(bytes.len()), ..out.row(Kind::Handshake, offset, bytes) };
+            return out.emit(row, Some(Partial::message(bytes).hole()), None);
+        }
+        Err(LengthFault::Empty) => HandshakeReason::MessageEmpty,
+        Err(LengthFault::TooLong { len }) => HandshakeReason::MessageTooLong { len },
+    };
+    packet_fault(offset, bytes, UnitFault::Handshake(reason), shared, out);
+}
+
+fn packet_fault<S: UnitSink>(
+    offset: u64,
+    bytes: &[u8],
+    fault: UnitFault,
+    shared: &mut Shared,
+    out: &mut Outlet<'_, S>,
+) {
+    shared.laws(out.direction).lose_all();
+    out.fault(offset, count(bytes.len()), bytes, 0, fault);
+}
+
+/// Emits what stands behind the end of a packet's unit.
+fn trailing<S: UnitSink>(offset: u64, bytes: &[u8], total: usize, out: &mut Outlet<'_, S>) {
+    let Some(behind @ [_, ..]) = bytes.get(total..) else { return };
+    let shown = behind.get(..behind.len().min(EVIDENCE_LEN_MAX)).unwrap_or_default();
+    let bytes = count(behind.len());
+    out.fault(offset.saturating_add(count(total)), bytes, shown, 0, UnitFault::Trailing { bytes });
+}

@@ -1,0 +1,432 @@
+//! One direction of one connection: ordered bytes to units.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use twolane_core::envelope::{Header, Version};
+use twolane_core::frame::{Decoded, FrameDecoder, FrameReason, Item};
+use twolane_core::handshake::HandshakeReason;
+use twolane_core::handshake::message::{LengthFault, Sighted, split};
+use twolane_core::limits::{HANDSHAKE_PREFIX_LEN, PREFIX_LEN};
+
+use super::law::Laws;
+use super::outlet::Outlet;
+use super::partial::Partial;
+use super::search::{Looked, Search};
+use super::transcript::{Transcript, begins_message};
+use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink, show};
+use crate::piece::{Direction, Opening};
+use crate::row::{Kind, mark};
+
+/// A larger buffer is given back once the unit that needed it is out, in bytes.
+const KEPT_CAPACITY_MAX: usize = 64 * 1024;
+
+/// `want` of a search: whatever comes.
+const ANYTHING: usize = usize::MAX;
+
+/// What both directions of a connection know.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub(super) transcript: Transcript,
+    /// Latched by the first frame of either direction.
+    pub(super) version: Option<Version>,
+    a_to_b: Laws,
+    b_to_a: Laws,
+}
+
+impl Shared {
+    pub(super) fn laws(&mut self, direction: Direction) -> &mut Laws {
+        match direction {
+            Direction::AToB => &mut self.a_to_b,
+            Direction::BToA => &mut self.b_to_a,
+        }
+    }
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    mode: Mode,
+    /// The bytes of the unit that is not complete.
+    unread: Vec<u8>,
+    /// Unread bytes that make another look useful.
+    want: usize,
+    /// Place of the first unread byte in the stream.
+    pub(super) offset: u64,
+    /// The next frame's beginning was found by a search.
+    is_guess: bool,
+    has_frames: bool,
+}
+
+#[derive(Debug, Default)]
+enum Mode {
+    /// Between units, before the first frame: handshake messages or frames.
+    #[default]
+    Start,
+    /// In step.
+    Frames(FrameDecoder),
+    /// Out of step.
+    Search(Search),
+    /// In step, inside a body of which the rest is not kept. `reported` is set where its unit says so already.
+    Rest { expected: u64, left: u64, after_hole: u64, reported: bool },
+    /// Given up after a fault.
+    Lost { from: u64, bytes: u64 },
+    /// Packets, each one whole unit.
+    Packets,
+}
+
+enum Step {
+    /// So many bytes are done with; look again.
+    Took(usize),
+    /// So many bytes are done with, and so many more than those must be there.
+    Wait { took: usize, want: usize },
+}
+
+impl Side {
+    /// Whether nothing of this direction was read yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.offset == 0 && matches!(self.mode, Mode::Start)
+    }
+
+    /// Says how the direction begins.
+    pub(super) fn open(&mut self, how: Opening, shared: &mut Shared, direction: Direction) {
+        match how {
+            Opening::Syn => shared.laws(direction).begin(),
+            Opening::Stream => {}
+            Opening::Joined => self.mode = Mode::Search(Search::behind(0, true)),
+        }
+    }
+
+    /// Takes the next bytes.
+    pub(super) fn bytes<S: UnitSink>(
+        &mut self,
+        mut incoming: &[u8],
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) {
+        while !incoming.is_empty() {
+            if self.unread.is_empty() {
+                let used = self.walk(incoming, false, shared, out);
+                self.unread.extend_from_slice(incoming.get(used..).unwrap_or_default());
+                return;
+            }
+            // Only what the unit lacks is copied; what follows is read where it lies.
+            let lacking = self.want.saturating_sub(self.unread.len()).max(1);
+            let (taken, rest) = incoming.split_at(lacking.min(incoming.len()));
+            self.unread.extend_from_slice(taken);
+            incoming = rest;
+            if self.want == ANYTHING || self.unread.len() >= self.want {
+                self.walk_unread(false, shared, out);
+            }
+        }
+    }
+
+    /// Takes a hole of so many bytes.
+    pub(super) fn missing<S: UnitSink>(&mut self, bytes: u64, shared: &mut Shared, out: &mut Outlet<'_, S>) {
+        self.settle(shared, out);
+        let has_messages = !self.has_frames;
+        let unread = mem::take(&mut self.unread);
+        let have = show::count(unread.len());
+        let next = match &mut self.mode {
+            Mode::Start | Mode::Frames(_) if unread.is_empty() => None,
+            Mode::Start | Mode::Frames(_) => {
+                let partial = Partial::of(&unread);
+                self.emit_partial(&partial, partial.hole(), &unread, shared, out);
+                partial.rest_after(have, bytes)
+            }
+            Mode::Rest { expected, left, after_hole, reported } if bytes <= *left => {
+                let (expected, left) = (*expected, *left - bytes);
+                Some(Mode::Rest { expected, left, after_hole: *after_hole, reported: *reported })
+            }
+            Mode::Rest { .. } | Mode::Search(_) => None,
+            Mode::Lost { from, bytes: lost } => Some(Mode::Lost { from: *from, bytes: *lost }),
+            Mode::Packets => Some(Mode::Packets),
+        };
+        self.offset = self.offset.saturating_add(have);
+        out.gap(self.offset, bytes);
+        self.offset = self.offset.saturating_add(bytes);
+        self.mode = match next {
+            Some(Mode::Rest { left: 0, after_hole, .. }) => {
+                self.say_remainder(after_hole, out);
+                self.between(shared, out)
+            }
+            Some(mode) => mode,
+            None => {
+                shared.laws(out.direction).lose_all();
+                Mode::Search(Search::behind(0, has_messages))
+            }
+        };
+    }
+
+    /// Says that nothing follows.
+    pub(super) fn close<S: UnitSink>(&mut self, shared: &mut Shared, out: &mut Outlet<'_, S>) {
+        self.settle(shared, out);
+        let unread = mem::take(&mut self.unread);
+        match &self.mode {
+            Mode::Start | Mode::Frames(_) if !unread.is_empty() => {
+                let partial = Partial::of(&unread);
+                self.emit_partial(&partial, partial.end(), &unread, shared, out);
+            }
+            Mode::Rest { expected, left, .. } => {
+                let fault = UnitFault::End {
+                    part: super::Part::Body,
+                    expected: *expected,
+                    actual: expected.saturating_sub(*left),
+                };
+                out.fault(self.offset, 0, &[], 0, fault);
+            }
+            Mode::Lost { from, bytes } => {
+                out.fault(*from, *bytes, &[], 0, UnitFault::Undecoded { bytes: *bytes });
+            }
+            Mode::Start | Mode::Frames(_) | Mode::Search(_) | Mode::Packets => {}
+        }
+        self.offset = self.offset.saturating_add(show::count(unread.len()));
+        self.mode = Mode::Start;
+    }
+
+    /// Takes one packet of a tap.
+    pub(super) fn packet<S: UnitSink>(
+        &mut self,
+        bytes: &[u8],
+        kind: Option<crate::tap::Kind>,
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) {
+        self.mode = Mode::Packets;
+        show::packet(self.offset, bytes, kind, shared, out);
+        self.offset = self.offset.saturating_add(show::count(bytes.len()));
+    }
+
+    /// Decides a search with what is there, since what follows does not join on to it.
+    fn settle<S: UnitSink>(&mut self, shared: &mut Shared, out: &mut Outlet<'_, S>) {
+        if !matches!(self.mode, Mode::Search(_)) {
+            return;
+        }
+        self.walk_unread(true, shared, out);
+        if let Mode::Search(search) = &self.mode {
+            show::passed(self.offset, search, out);
+        }
+    }
+
+    fn walk_unread<S: UnitSink>(&mut self, is_end: bool, shared: &mut Shared, out: &mut Outlet<'_, S>) {
+        let mut held = mem::take(&mut self.unread);
+        let used = self.walk(&held, is_end, shared, out);
+        if used >= held.len() && held.capacity() > KEPT_CAPACITY_MAX {
+            return;
+        }
+        held.drain(..used);
+        self.unread = held;
+    }
+
+    /// Reads all units that are whole; gives the bytes that are done with.
+    fn walk<S: UnitSink>(
+        &mut self,
+        unread: &[u8],
+        is_end: bool,
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) -> usize {
+        let mut used = 0;
+        loop {
+            let rest = unread.get(used..).unwrap_or_default();
+            let (took, want) = match self.step(rest, is_end, shared, out) {
+                Step::Took(took) => (took, None),
+                Step::Wait { took, want } => (took, Some(want)),
+            };
+            used += took;
+            self.offset = self.offset.saturating_add(show::count(took));
+            if let Some(want) = want {
+                self.want = want;
+                return used;
+            }
+        }
+    }
+
+    fn step<S: UnitSink>(
+        &mut self,
+        unread: &[u8],
+        is_end: bool,
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) -> Step {
+        match &mut self.mode {
+            Mode::Start => self.start(unread, shared, out),
+            Mode::Frames(decoder) => match decoder.decode(unread) {
+                Ok(Decoded { item: Item::Need(want), consumed }) => Step::Wait { took: consumed, want },
+                Ok(Decoded { item: Item::Frame(frame), consumed }) => {
+                    let bytes = unread.get(..consumed).unwrap_or_default();
+                    self.frame(&frame.header, frame.body, bytes, shared, out);
+                    Step::Took(consumed)
+                }
+                Ok(Decoded { item: Item::Oversize(header), consumed }) => {
+                    self.oversize(&header, unread.get(..consumed).unwrap_or_default(), shared, out);
+                    Step::Took(consumed)
+                }
+                Err(fault) => self.give_up(UnitFault::Frame(fault.reason), unread, shared, out),
+            },
+            Mode::Search(search) => match search.look(unread, shared.version, is_end) {
+                Looked::NotYet(took) => Step::Wait { took, want: ANYTHING },
+                Looked::Found(place) => {
+                    let offset = self.offset.saturating_add(show::count(place));
+                    show::passed(offset, search, out);
+                    let is_message = begins_message(unread.get(place..).unwrap_or_default());
+                    self.is_guess = !is_message;
+                    self.mode = if is_message { Mode::Start } else { frames(shared, out) };
+                    Step::Took(place)
+                }
+            },
+            Mode::Rest { left, after_hole, reported, .. } => {
+                let took = usize::try_from(*left).unwrap_or(usize::MAX).min(unread.len());
+                *left -= show::count(took);
+                *after_hole += show::count(took);
+                if *left > 0 {
+                    return Step::Wait { took, want: 1 };
+                }
+                let behind = if *reported { 0 } else { *after_hole };
+                self.offset = self.offset.saturating_add(show::count(took));
+                self.say_remainder(behind, out);
+                self.offset = self.offset.saturating_sub(show::count(took));
+                self.mode = self.between(shared, out);
+                Step::Took(took)
+            }
+            Mode::Lost { bytes, .. } => {
+                *bytes = bytes.saturating_add(show::count(unread.len()));
+                Step::Wait { took: unread.len(), want: 1 }
+            }
+            Mode::Packets => Step::Wait { took: unread.len(), want: 1 },
+        }
+    }
+
+    /// Before the first frame: byte 4 tells a message from a frame.
+    fn start<S: UnitSink>(&mut self, unread: &[u8], shared: &mut Shared, out: &mut Outlet<'_, S>) -> Step {
+        match unread.get(HANDSHAKE_PREFIX_LEN) {
+            None => return Step::Wait { took: 0, want: PREFIX_LEN },
+            Some(b'{') => {}
+            Some(_) if begins_message(unread) => {}
+            Some(_) => {
+                self.mode = frames(shared, out);
+                return Step::Took(0);
+            }
+        }
+        let reason = match split(unread) {
+            Ok(Sighted::Need(want)) => return Step::Wait { took: 0, want },
+            Ok(Sighted::Message { consumed, json }) => {
+                let text = unread.get(json).unwrap_or_default();
+                let bytes = unread.get(..consumed).unwrap_or_default();
+                show::message(self.offset, text, bytes, shared, out);
+                return Step::Took(consumed);
+            }
+            Err(LengthFault::Empty) => HandshakeReason::MessageEmpty,
+            Err(LengthFault::TooLong { len }) => HandshakeReason::MessageTooLong { len },
+        };
+        self.give_up(UnitFault::Handshake(reason), unread, shared, out)
+    }
+
+    fn frame<S: UnitSink>(
+        &mut self,
+        header: &Header,
+        body: &[u8],
+        bytes: &[u8],
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) {
+        self.has_frames = true;
+        show::frame(self.offset, header, body, bytes, self.take_guess(), shared, out);
+    }
+
+    fn oversize<S: UnitSink>(
+        &mut self,
+        header: &Header,
+        bytes: &[u8],
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) {
+        self.has_frames = true;
+        shared.laws(out.direction).lose_one(header);
+        let len = header.body_len();
+        let mut row = out.row(Kind::Frame, self.offset, bytes).with_header(header);
+        row.marks = self.take_guess();
+        out.emit(row, Some(UnitFault::Oversize { len, limit: out.options.body_limit }), None);
+        let len = u64::from(len);
+        self.mode = Mode::Rest { expected: len, left: len, after_hole: 0, reported: true };
+    }
+
+    fn emit_partial<S: UnitSink>(
+        &mut self,
+        partial: &Partial,
+        fault: UnitFault,
+        unread: &[u8],
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) {
+        let mut row = out.row(partial.kind, self.offset, unread);
+        row.len = show::count(unread.len());
+        if let Some(header) = &partial.header {
+            self.has_frames = true;
+            row = row.with_header(header);
+            shared.laws(out.direction).lose_one(header);
+        }
+        row.marks = self.take_guess();
+        out.emit(row, Some(fault), None);
+    }
+
+    /// The stream broke a rule: its place is shown, what follows is counted or searched.
+    fn give_up<S: UnitSink>(
+        &mut self,
+        fault: UnitFault,
+        unread: &[u8],
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) -> Step {
+        let shown = unread.get(..unread.len().min(EVIDENCE_LEN_MAX)).unwrap_or_default();
+        let marks = self.take_guess();
+        out.fault(self.offset, show::count(shown.len()), shown, marks, fault);
+        shared.laws(out.direction).lose_all();
+        self.mode = if out.options.resync {
+            Mode::Search(Search::behind(1, !self.has_frames))
+        } else {
+            Mode::Lost { from: self.offset, bytes: 0 }
+        };
+        Step::Took(0)
+    }
+
+    fn say_remainder<S: UnitSink>(&self, bytes: u64, out: &mut Outlet<'_, S>) {
+        if bytes > 0 {
+            let offset = self.offset.saturating_sub(bytes);
+            out.fault(offset, bytes, &[], 0, UnitFault::Remainder { bytes });
+        }
+    }
+
+    /// The mode between two units of a direction that is in step.
+    fn between<S: UnitSink>(&self, shared: &Shared, out: &Outlet<'_, S>) -> Mode {
+        if self.has_frames { frames(shared, out) } else { Mode::Start }
+    }
+
+    fn take_guess(&mut self) -> u8 {
+        if mem::take(&mut self.is_guess) { mark::GUESS } else { 0 }
+    }
+}
+
+impl Partial {
+    /// The rest of the unit behind a hole of `missing` bytes, where its announced length says how long it is.
+    fn rest_after(&self, have: u64, missing: u64) -> Option<Mode> {
+        let total = self.total?;
+        let left = total.checked_sub(have.checked_add(missing)?)?;
+        Some(Mode::Rest { expected: self.expected, left, after_hole: 0, reported: false })
+    }
+}
+
+/// In step from here, in the connection's version where it is known.
+fn frames<S: UnitSink>(shared: &Shared, out: &Outlet<'_, S>) -> Mode {
+    let decoder = FrameDecoder::new(out.options.body_limit);
+    Mode::Frames(match shared.version {
+        Some(version) => decoder.with_version(version),
+        None => decoder,
+    })
+}
+
+/// A version that differs from the connection's, as a reason.
+pub(super) fn version_fault(shared: &Shared, found: Version) -> Option<FrameReason> {
+    let latched = shared.version?;
+    (latched != found).then_some(FrameReason::VersionChanged { latched, found })
+}
