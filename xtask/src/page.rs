@@ -60,7 +60,8 @@ pub(crate) fn packages() -> Result<()> {
             "--no-fund",
             "--ignore-scripts",
         ]),
-        "see that this machine reaches registry.npmjs.org",
+        "npm install --prefix web-demo, where npm says that the lock file is out of step; \
+         else see that this machine reaches registry.npmjs.org",
     )
 }
 
