@@ -121,7 +121,8 @@ fn the_first_fault_is_named_with_its_member_and_place() {
 #[test]
 fn every_member_of_every_message_has_to_be_there_once() {
     let transcript = Transcript::read();
-    let parse: [fn(&[u8]) -> Option<FieldReason>; 3] = [
+    type Reason = fn(&[u8]) -> Option<FieldReason>;
+    let parse: [Reason; 3] = [
         |json| ClientHello::parse(json).err().map(|fault| fault.reason),
         |json| ServerProof::parse(json).err().map(|fault| fault.reason),
         |json| ClientAuth::parse(json).err().map(|fault| fault.reason),
