@@ -38,7 +38,7 @@
 //! |---|---|
 //! | TCP in pcap or pcapng | `Opened`, then `Bytes` and `Missing` in stream order, then one `Closed` |
 //! | raw, hex, base64 | connection 1, `AToB` only: `Opened { how: Opening::Stream }`, `Bytes`, `Closed { reason: EndOfCapture }` |
-//! | our own tap | `Packet` only, each one whole unit; `Missing` after a `Packet` whose end was cut off |
+//! | our own tap | `Packet` only, each one whole unit; `Missing` after a `Packet` whose end is not there, before one whose beginning is not |
 //!
 //! `Opened` and `Closed` are said once a direction, not once a connection: a direction in which
 //! nothing was sent (and no SYN was seen) says neither. [`Source::finish`] closes every direction
@@ -72,6 +72,7 @@ mod limits;
 mod link;
 mod outlet;
 mod packets;
+mod parts;
 mod pcap;
 mod pcapng;
 mod piece;

@@ -1,9 +1,11 @@
 //! Packets of a capture file to pieces: TCP is followed, our own tap is handed on.
 
+use crate::bytes::count;
 use crate::ip;
 use crate::link;
 use crate::outlet::Numbers;
-use crate::piece::{Direction, Piece, SegmentSink};
+use crate::parts::{Parts, Unit};
+use crate::piece::{Direction, SegmentSink};
 use crate::record::{Flow, Ignored, Record, Skip};
 use crate::tap::Label;
 use crate::tcp::Tracker;
@@ -14,6 +16,7 @@ pub(crate) struct Packets {
     tracker: Tracker,
     numbers: Numbers,
     ignored: Ignored,
+    parts: Parts,
     /// Added to the connection numbers of tapped packets: every section of a file is a run of a
     /// server that counted from the start again.
     tap_base: u32,
@@ -25,7 +28,8 @@ impl Packets {
     }
 
     /// A new section of the file begins.
-    pub(crate) fn section(&mut self) {
+    pub(crate) fn section(&mut self, out: &mut dyn SegmentSink) {
+        self.parts.give_up(out);
         self.tap_base = self.numbers.last();
     }
 
@@ -39,6 +43,7 @@ impl Packets {
 
     /// The file ends.
     pub(crate) fn finish(&mut self, out: &mut dyn SegmentSink) {
+        self.parts.give_up(out);
         self.tracker.finish(&mut self.numbers, out);
     }
 
@@ -58,13 +63,15 @@ impl Packets {
             Some(Flow::Outbound) => Direction::BToA,
             Some(Flow::Inbound) | None => Direction::AToB,
         };
-        let packet = Piece::Packet { bytes: record.data, comment: record.comment };
-        out.piece(record.time_ns, number, direction, packet);
-        let captured = u32::try_from(record.data.len()).unwrap_or(u32::MAX);
-        let missing = u64::from(record.wire_len.saturating_sub(captured));
-        if missing > 0 {
-            let missing = Piece::Missing { bytes: missing };
-            out.piece(record.time_ns, number, direction, missing);
-        }
+        let unit = Unit {
+            time_ns: record.time_ns,
+            connection: number,
+            direction,
+            comment: record.comment,
+            bytes: record.data,
+        };
+        let captured = count(record.data.len());
+        let cut = u64::from(record.wire_len).saturating_sub(captured);
+        self.parts.packet(unit, cut, out);
     }
 }

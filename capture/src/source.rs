@@ -223,6 +223,12 @@ impl Source {
         if let Reader::Sniffing { .. } = self.reader
             && !self.held.is_empty()
         {
+            if let Reader::Sniffing { hex, .. } = &mut self.reader
+                && let Some(text) = hex
+                && text.end_first_line(&mut |_| {}).is_err_and(is_no_hex)
+            {
+                *hex = None;
+            }
             let format = self.text_format();
             self.fault = self.settle_on(format, out).err();
         }
@@ -256,10 +262,8 @@ impl Source {
         let Reader::Sniffing { hex, base64 } = &mut self.reader else {
             return None;
         };
-        // Half a byte is a fault of a text that is hexadecimal nonetheless.
-        let is_other = |fault: SourceFault| fault.reason != Reason::OddDigits;
         if let Some(text) = hex
-            && text.push(&[byte], &mut |_| {}).is_err_and(is_other)
+            && text.push(&[byte], &mut |_| {}).is_err_and(is_no_hex)
         {
             *hex = None;
         }
@@ -382,7 +386,7 @@ impl Source {
                 return Ok(0);
             }
             Step::Section { used } => {
-                self.packets.section();
+                self.packets.section(out);
                 used
             }
             Step::Done { used, record } => {
@@ -395,6 +399,12 @@ impl Source {
         self.offset = self.offset.saturating_add(count(used));
         Ok(used)
     }
+}
+
+/// Half a byte, or an offset that does not follow, are faults of a text that is hexadecimal
+/// nonetheless.
+fn is_no_hex(fault: SourceFault) -> bool {
+    fault.reason == Reason::NotHex
 }
 
 fn reader(format: Format) -> Reader {

@@ -1,4 +1,34 @@
 //! Our own tap: pcapng with one packet a unit, link type USER0 (147).
+//!
+//! Two functions make the bytes; where they go is the business of the caller:
+//! [`section`] begins a file, [`packet`] adds a unit. Times are in nanoseconds, directions as the
+//! side that accepts connections sees them, and every packet carries its [`Label`] as a comment.
+//!
+//! Readers of pcapng refuse packets over 256 KiB as damage, so a longer unit is written as several
+//! packets in a row whose labels end in ` part=I/N`; [`crate::Source`] puts them together again.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::link;
+use crate::pcapng::{BYTE_ORDER_MAGIC, block, option, padding};
+use crate::piece::Direction;
+
+/// Longest packet that readers of pcapng take; a longer unit is written in parts.
+pub const MAX_PACKET_BYTES: usize = 262_144;
+
+/// Longest name of an endpoint that a label holds; what is longer is cut.
+pub const MAX_ENDPOINT_BYTES: usize = 255;
+
+/// The unit's direction in a packet's flags.
+const FLAGS_INBOUND: u32 = 1;
+const FLAGS_OUTBOUND: u32 = 2;
+/// 10^-9 s.
+const RESOLUTION_NANOSECONDS: u8 = 9;
+/// pcapng 1.0, of unknown length.
+const VERSION: [u16; 2] = [1, 0];
+const UNKNOWN_LEN: u64 = u64::MAX;
 
 /// What a tapped unit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,7 +71,7 @@ pub struct Label<'a> {
 }
 
 impl<'a> Label<'a> {
-    /// Reads a packet's comment; `None` if it is not a label of ours. Words after the third are
+    /// Reads a packet's comment; `None` if it is not a label of ours. Words after the fourth are
     /// left for later versions.
     #[must_use]
     pub fn parse(comment: &'a str) -> Option<Self> {
@@ -55,4 +85,119 @@ impl<'a> Label<'a> {
             kind: Kind::from_name(words.next()?.strip_prefix("kind=")?)?,
         })
     }
+
+    fn write(&self) -> String {
+        let endpoint = self.endpoint;
+        let endpoint = endpoint.get(..endpoint.floor_char_boundary(MAX_ENDPOINT_BYTES)).unwrap_or_default();
+        // A blank would end the name's word.
+        let endpoint = endpoint.replace(char::is_whitespace, "_");
+        let (connection, kind) = (self.connection, self.kind.name());
+        format!("twolane conn={connection} endpoint={endpoint} kind={kind}")
+    }
+}
+
+/// Which of the packets of one unit a packet is, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) number: u32,
+    pub(crate) of: u32,
+}
+
+impl Part {
+    /// The label of a part without the words that say so, and which part it is.
+    pub(crate) fn parse(comment: &str) -> Option<(&str, Self)> {
+        let (label, part) = comment.rsplit_once(" part=")?;
+        let (number, of) = part.split_once('/')?;
+        let part = Self { number: number.parse().ok()?, of: of.parse().ok()? };
+        (1..=part.of).contains(&part.number).then_some((label, part))
+    }
+}
+
+/// Writes the beginning of a file: a section with one interface.
+pub fn section(out: &mut Vec<u8>) {
+    write_block(out, block::SECTION, |body| {
+        body.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
+        for number in VERSION {
+            body.extend_from_slice(&number.to_le_bytes());
+        }
+        body.extend_from_slice(&UNKNOWN_LEN.to_le_bytes());
+    });
+    write_block(out, block::INTERFACE, |body| {
+        body.extend_from_slice(&link::number::USER0.to_le_bytes());
+        body.extend_from_slice(&[0, 0]);
+        body.extend_from_slice(&field(MAX_PACKET_BYTES).to_le_bytes());
+        write_option(body, option::IF_TSRESOL, &[RESOLUTION_NANOSECONDS]);
+        write_option(body, option::END, &[]);
+    });
+}
+
+/// Writes one unit, of at most 64 MiB and its header, in as many packets as it takes. `time_ns`
+/// counts from 1970; [`Direction::AToB`] is what the tapping side received.
+pub fn packet(out: &mut Vec<u8>, time_ns: u64, direction: Direction, label: Label<'_>, bytes: &[u8]) {
+    let comment = label.write();
+    if bytes.len() <= MAX_PACKET_BYTES {
+        return write_packet(out, time_ns, direction, &comment, bytes);
+    }
+    let of = bytes.len().div_ceil(MAX_PACKET_BYTES);
+    for (number, chunk) in (1..=of).zip(bytes.chunks(MAX_PACKET_BYTES)) {
+        let comment = format!("{comment} part={number}/{of}");
+        write_packet(out, time_ns, direction, &comment, chunk);
+    }
+}
+
+fn write_packet(out: &mut Vec<u8>, time_ns: u64, direction: Direction, comment: &str, bytes: &[u8]) {
+    let flags = match direction {
+        Direction::AToB => FLAGS_INBOUND,
+        Direction::BToA => FLAGS_OUTBOUND,
+    };
+    let [time_high, time_low] = [time_ns >> 32, time_ns & 0xffff_ffff];
+    write_block(out, block::ENHANCED_PACKET, |body| {
+        let interface = 0u32;
+        let len = field(bytes.len());
+        for number in [interface, low(time_high), low(time_low), len, len] {
+            body.extend_from_slice(&number.to_le_bytes());
+        }
+        body.extend_from_slice(bytes);
+        pad(body, bytes.len());
+        write_option(body, option::COMMENT, comment.as_bytes());
+        write_option(body, option::EPB_FLAGS, &flags.to_le_bytes());
+        write_option(body, option::END, &[]);
+    });
+}
+
+/// Writes a block around its body; both of its lengths are known only once that is there.
+fn write_block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&kind.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    body(out);
+    let len = field(out.len().saturating_sub(start).saturating_add(4)).to_le_bytes();
+    out.extend_from_slice(&len);
+    let place = start.saturating_add(4)..start.saturating_add(8);
+    if let Some(place) = out.get_mut(place) {
+        place.copy_from_slice(&len);
+    }
+}
+
+fn write_option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let len = u16::try_from(value.len()).unwrap_or(u16::MAX);
+    let value = value.get(..usize::from(len)).unwrap_or(value);
+    body.extend_from_slice(&code.to_le_bytes());
+    body.extend_from_slice(&len.to_le_bytes());
+    body.extend_from_slice(value);
+    pad(body, value.len());
+}
+
+fn pad(body: &mut Vec<u8>, len: usize) {
+    let padding: &[u8] = [0; 3].get(..padding(len)).unwrap_or_default();
+    body.extend_from_slice(padding);
+}
+
+/// A length as the file counts it; a packet's is at most [`MAX_PACKET_BYTES`].
+fn field(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+fn low(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -89,6 +89,14 @@ impl Hex {
         result
     }
 
+    /// Reads the first line as if it ended here, if it has not.
+    pub(crate) fn end_first_line(&mut self, emit: Emit<'_>) -> Result<(), SourceFault> {
+        match self.style {
+            Style::Unknown => self.end_line(emit),
+            Style::Plain | Style::Colon | Style::Bars => Ok(()),
+        }
+    }
+
     /// The text ends here.
     pub(crate) fn finish(&mut self, emit: Emit<'_>) -> Result<(), SourceFault> {
         let mut result = self.end_line(emit);

@@ -11,8 +11,6 @@ const MAX_LAWS: usize = 65_536;
 /// Which numbering a frame belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Numbering {
-    /// A subscription's correlation; `None` for a generation's own numbering.
-    subscription: Option<u64>,
     epoch: u32,
     channel: u16,
     is_display: bool,
@@ -48,20 +46,14 @@ impl Laws {
     /// Says that the frame with this header cannot be read: its seq is not known.
     pub(super) fn lose_one(&mut self, header: &Header) {
         let Ok(lane) = header.lane() else { return };
-        let own = numbering(header, lane, None);
-        let entry = Entry { law: Law::joining(lane), ended: false };
-        self.entries.insert(own, entry);
-        let subscribed = numbering(header, lane, Some(header.corr()));
-        if let Some(known) = self.entries.get_mut(&subscribed) {
-            *known = entry;
-        }
+        self.entries.insert(numbering(header, lane), Entry { law: Law::joining(lane), ended: false });
     }
 
     /// Says that the generation ended, in whichever direction that was said.
     pub(super) fn end(&mut self, generation: Generation) {
         for is_display in [false, true] {
             let Generation { epoch, channel } = generation;
-            let own = Numbering { subscription: None, epoch, channel, is_display };
+            let own = Numbering { epoch, channel, is_display };
             if let Some(entry) = self.entries.get_mut(&own) {
                 entry.ended = true;
             }
@@ -69,15 +61,8 @@ impl Laws {
     }
 
     /// Judges a frame by its law.
-    pub(super) fn check(
-        &mut self,
-        header: &Header,
-        lane: Lane,
-        is_subscription: bool,
-        seq: u64,
-        dropped: Option<u64>,
-    ) -> Verdict {
-        let numbering = numbering(header, lane, is_subscription.then_some(header.corr()));
+    pub(super) fn check(&mut self, header: &Header, lane: Lane, seq: u64, dropped: Option<u64>) -> Verdict {
+        let numbering = numbering(header, lane);
         let mut fresh = Law::from_start(lane);
         let begins = fresh.check(seq, dropped) == Verdict::Kept;
         if self.entries.len() >= MAX_LAWS && !self.entries.contains_key(&numbering) {
@@ -98,7 +83,7 @@ impl Laws {
     }
 }
 
-fn numbering(header: &Header, lane: Lane, subscription: Option<u64>) -> Numbering {
+fn numbering(header: &Header, lane: Lane) -> Numbering {
     let Generation { epoch, channel } = header.generation();
-    Numbering { subscription, epoch, channel, is_display: lane == Lane::Display }
+    Numbering { epoch, channel, is_display: lane == Lane::Display }
 }

@@ -15,7 +15,6 @@
 
 mod fault;
 mod law;
-mod glance;
 mod outlet;
 mod partial;
 mod reader;

@@ -5,9 +5,9 @@ use twolane_core::frame::FrameDecoder;
 use twolane_core::handshake::message::{Sighted, split};
 use twolane_core::limits::{BODY_LEN_MAX, HANDSHAKE_PREFIX_LEN, HEADER_LEN_MAX};
 
-use super::show::count;
 use super::transcript::begins_message;
 use super::{Part, UnitFault};
+use crate::bytes::count;
 use crate::row::Kind;
 
 /// What can be said of a unit from its first bytes.

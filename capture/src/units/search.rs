@@ -9,6 +9,7 @@ use twolane_core::limits::{CONTROL_BODY_MAX, PREFIX_LEN};
 
 use super::EVIDENCE_LEN_MAX;
 use super::transcript::{begins_message, recognise};
+use crate::bytes::count;
 
 /// Longest body of a frame that a search believes, in bytes: the largest that our endpoints take.
 pub const PLAUSIBLE_BODY_MAX: u32 = CONTROL_BODY_MAX;
@@ -122,7 +123,7 @@ impl Search {
         let room = EVIDENCE_LEN_MAX.saturating_sub(self.evidence.len());
         let shown = unread.get(..bytes.min(room)).unwrap_or_default();
         self.evidence.extend_from_slice(shown);
-        self.passed = self.passed.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.passed = self.passed.saturating_add(count(bytes));
         self.scanned = self.scanned.saturating_sub(bytes);
         for waiting in &mut self.undecided {
             waiting.place = waiting.place.saturating_sub(bytes);

@@ -1,5 +1,6 @@
 //! Whole units as rows: what is read of each for its columns, and by which laws it is judged.
 
+use twolane_core::body;
 use twolane_core::envelope::{FrameType, Header, Lane, Peeked, peek};
 use twolane_core::frame::FrameReason;
 use twolane_core::handshake::HandshakeReason;
@@ -8,20 +9,15 @@ use twolane_core::handshake::message::{LengthFault, Sighted, split};
 use twolane_core::lanes::law::{Breach, Verdict};
 use twolane_core::limits::{BODY_LEN_MAX, HANDSHAKE_PREFIX_LEN};
 
-use super::glance::glance;
 use super::outlet::Outlet;
 use super::partial::Partial;
 use super::search::Search;
 use super::side::{Shared, version_fault};
 use super::transcript::{begins_message, recognise};
 use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink};
+use crate::bytes::count;
 use crate::row::{HANDSHAKE_TAG, Kind, LawMark, NO_TAG, Row, mark};
 use crate::tap;
-
-/// A length as a count of bytes.
-pub(super) fn count(len: usize) -> u64 {
-    u64::try_from(len).unwrap_or(u64::MAX)
-}
 
 /// Emits a whole frame.
 pub(super) fn frame<S: UnitSink>(
@@ -53,22 +49,24 @@ fn judge<S>(
     shared: &mut Shared,
     out: &Outlet<'_, S>,
 ) -> Option<Breach> {
-    let seen = glance(body);
-    row.tag = seen.tag.map_or(NO_TAG, |tag| tag.code());
-    row.dropped = seen.dropped.unwrap_or(0);
-    let Some(seq) = seen.seq else {
+    let verdict = match body::peek(body) {
+        Some(seen) => {
+            row.tag = seen.tag.map_or(NO_TAG, |tag| tag.code());
+            row.dropped = seen.dropped.unwrap_or(0);
+            row.seq = seen.seq;
+            Some(shared.laws(out.direction).check(header, lane, seen.seq, seen.dropped))
+        }
         // A frame without a readable seq may have been any: the next one is taken as it is.
-        shared.laws(out.direction).lose_one(header);
-        return None;
+        None => {
+            shared.laws(out.direction).lose_one(header);
+            None
+        }
     };
-    row.seq = seq;
-    let laws = shared.laws(out.direction);
-    let verdict = laws.check(header, lane, seen.is_subscription, seq, seen.dropped);
     if lane == Lane::Control && header.flags().is_last() {
         shared.laws(out.direction).end(header.generation());
         shared.laws(out.direction.reversed()).end(header.generation());
     }
-    let (law, breach) = match verdict {
+    let (law, breach) = match verdict? {
         Verdict::Kept => (LawMark::Kept, None),
         Verdict::Joined => (LawMark::Joined, None),
         Verdict::Broken(breach) => (LawMark::Broken, Some(breach)),

@@ -15,6 +15,7 @@ use super::partial::Partial;
 use super::search::{Looked, Search};
 use super::transcript::{Transcript, begins_message};
 use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink, show};
+use crate::bytes::count;
 use crate::piece::{Direction, Opening};
 use crate::row::{Kind, mark};
 
@@ -126,7 +127,7 @@ impl Side {
         self.settle(shared, out);
         let has_messages = !self.has_frames;
         let unread = mem::take(&mut self.unread);
-        let have = show::count(unread.len());
+        let have = count(unread.len());
         let next = match &mut self.mode {
             Mode::Start | Mode::Frames(_) if unread.is_empty() => None,
             Mode::Start | Mode::Frames(_) => {
@@ -180,7 +181,7 @@ impl Side {
             }
             Mode::Start | Mode::Frames(_) | Mode::Search(_) | Mode::Packets => {}
         }
-        self.offset = self.offset.saturating_add(show::count(unread.len()));
+        self.offset = self.offset.saturating_add(count(unread.len()));
         self.mode = Mode::Start;
     }
 
@@ -194,7 +195,7 @@ impl Side {
     ) {
         self.mode = Mode::Packets;
         show::packet(self.offset, bytes, kind, shared, out);
-        self.offset = self.offset.saturating_add(show::count(bytes.len()));
+        self.offset = self.offset.saturating_add(count(bytes.len()));
     }
 
     /// Decides a search with what is there, since what follows does not join on to it.
@@ -234,7 +235,7 @@ impl Side {
                 Step::Wait { took, want } => (took, Some(want)),
             };
             used += took;
-            self.offset = self.offset.saturating_add(show::count(took));
+            self.offset = self.offset.saturating_add(count(took));
             if let Some(want) = want {
                 self.want = want;
                 return used;
@@ -267,7 +268,7 @@ impl Side {
             Mode::Search(search) => match search.look(unread, shared.version, is_end) {
                 Looked::NotYet(took) => Step::Wait { took, want: ANYTHING },
                 Looked::Found(place) => {
-                    let offset = self.offset.saturating_add(show::count(place));
+                    let offset = self.offset.saturating_add(count(place));
                     show::passed(offset, search, out);
                     let is_message = begins_message(unread.get(place..).unwrap_or_default());
                     self.is_guess = !is_message;
@@ -277,20 +278,20 @@ impl Side {
             },
             Mode::Rest { left, after_hole, reported, .. } => {
                 let took = usize::try_from(*left).unwrap_or(usize::MAX).min(unread.len());
-                *left -= show::count(took);
-                *after_hole += show::count(took);
+                *left -= count(took);
+                *after_hole += count(took);
                 if *left > 0 {
                     return Step::Wait { took, want: 1 };
                 }
                 let behind = if *reported { 0 } else { *after_hole };
-                self.offset = self.offset.saturating_add(show::count(took));
+                self.offset = self.offset.saturating_add(count(took));
                 self.say_remainder(behind, out);
-                self.offset = self.offset.saturating_sub(show::count(took));
+                self.offset = self.offset.saturating_sub(count(took));
                 self.mode = self.between(shared, out);
                 Step::Took(took)
             }
             Mode::Lost { bytes, .. } => {
-                *bytes = bytes.saturating_add(show::count(unread.len()));
+                *bytes = bytes.saturating_add(count(unread.len()));
                 Step::Wait { took: unread.len(), want: 1 }
             }
             Mode::Packets => Step::Wait { took: unread.len(), want: 1 },
@@ -360,7 +361,7 @@ impl Side {
         out: &mut Outlet<'_, S>,
     ) {
         let mut row = out.row(partial.kind, self.offset, unread);
-        row.len = show::count(unread.len());
+        row.len = count(unread.len());
         if let Some(header) = &partial.header {
             self.has_frames = true;
             row = row.with_header(header);
@@ -380,7 +381,7 @@ impl Side {
     ) -> Step {
         let shown = unread.get(..unread.len().min(EVIDENCE_LEN_MAX)).unwrap_or_default();
         let marks = self.take_guess();
-        out.fault(self.offset, show::count(shown.len()), shown, marks, fault);
+        out.fault(self.offset, count(shown.len()), shown, marks, fault);
         shared.laws(out.direction).lose_all();
         self.mode = if out.options.resync {
             Mode::Search(Search::behind(1, !self.has_frames))
