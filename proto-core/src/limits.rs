@@ -76,6 +76,12 @@ pub const CONTROL_QUEUE_BYTES: usize = 8 * 1024 * 1024;
 /// Largest display body that is queued in bytes; a larger one is shed on entry and counted.
 pub const DISPLAY_BODY_MAX: u32 = 64 * 1024;
 
+/// Longest raw text of a delta that others were merged into, in bytes.
+pub const COALESCED_TEXT_MAX: usize = 16 * 1024;
+
+/// Milliseconds that a control frame with LAST waits for the display of its generation before that is shed.
+pub const LAST_WAIT_MS: u64 = 100;
+
 /// Queued display bytes of one outbox before the oldest are shed.
 pub const DISPLAY_QUEUE_BYTES: usize = 256 * 1024;
 

@@ -1,4 +1,5 @@
 //! Headers as other implementations write and judge them (fixtures/vectors/envelope.json).
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are small by construction")]
 
 use serde_json::Value;
 use twolane_core::envelope::{Flags, FrameType, Header, HeaderFault, Parts, Peeked, Version, peek};

@@ -1,4 +1,5 @@
 //! Streams of frames cut anywhere, ended anywhere, and broken in every way the envelope knows.
+#![allow(clippy::cast_possible_truncation, reason = "the numbers are small by construction")]
 
 use proptest::prelude::*;
 use twolane_core::buffer::{Event, FrameBuffer};
