@@ -1,1 +1,14 @@
-//! Thin face of the core for the page.
+//! Thin face of the core for the page: one [`Inspector`] holds one capture.
+//!
+//! The page reads the values of all units straight out of the module's memory, one typed array a
+//! column ([`Inspector::column`]), and asks for the fields of a unit when it shows them
+//! ([`Inspector::detail`]). No object is made for a unit, and no rule about bytes stands here.
+
+mod column;
+mod detail;
+mod inspector;
+mod summary;
+
+pub use column::Column;
+pub use detail::{Detail, dissect};
+pub use inspector::{FilterFault, Inspector, names};
