@@ -1,6 +1,7 @@
 //! The body envelope around every payload.
 
 use super::fault::{BodyFault, BodyReason};
+use super::plain;
 use super::read::Known;
 use super::tag::Tag;
 use crate::scan::json::Kind;
@@ -27,6 +28,14 @@ pub struct Body<'a> {
 impl<'a> Body<'a> {
     /// Reads `text`, a whole body. Another schema version is refused by name before any other member is judged.
     pub fn parse(text: &'a [u8]) -> Result<Self, BodyFault> {
+        match plain::read(text) {
+            Some(body) => Ok(body),
+            None => Self::parse_any(text),
+        }
+    }
+
+    /// Reads any spelling and names the fault.
+    fn parse_any(text: &'a [u8]) -> Result<Self, BodyFault> {
         let root = Value::parse(text)?;
         let foreign = BodyFault { offset: root.span().start, member: None, reason: BodyReason::Foreign };
         if root.kind() != Kind::ObjectStart {
@@ -61,7 +70,16 @@ impl<'a> Payload<'a> {
         Self::from_value(Value::parse(text)?)
     }
 
-    pub(super) fn from_value(value: Value<'a>) -> Result<Self, BodyFault> {
+    /// Reads `text` as the payload that will stand in an envelope, which is one level of nesting.
+    pub(super) fn parse_enveloped(text: &'a [u8]) -> Result<Self, BodyFault> {
+        Self::from_value(Value::parse_nested(text, 1)?)
+    }
+
+    pub(super) const fn from_parts(name: JsonStr<'a>, name_span: Span, value: Value<'a>) -> Self {
+        Self { name, name_span, value }
+    }
+
+    fn from_value(value: Value<'a>) -> Result<Self, BodyFault> {
         let known = Known::read(value, Some("payload"), ["type"])?;
         let name = known.string(0)?;
         let span = known.value(0)?.span();

@@ -5,12 +5,17 @@ mod control;
 mod display;
 mod envelope;
 mod fault;
+mod peek;
+mod plain;
 mod read;
 mod tag;
+mod write;
 
 pub use content::{ErrorClass, FinishReason, ProviderError, Usage};
 pub use control::ProviderControl;
 pub use display::DisplayEvent;
 pub use envelope::{BODY_SCHEMA_VERSION, Body, Payload};
 pub use fault::{BodyFault, BodyReason, Expected};
+pub use peek::{Peeked, peek};
 pub use tag::{Direction, Tag};
+pub use write::{WriteFault, write, write_into};

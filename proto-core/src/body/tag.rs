@@ -97,10 +97,35 @@ impl Tag {
 
     /// The tag spelled like this; `None` for an unfamiliar one.
     pub fn from_name(name: JsonStr<'_>) -> Option<Self> {
-        match name.as_plain() {
-            Some(plain) => Self::ALL.into_iter().find(|tag| tag.name() == plain),
-            None => Self::ALL.into_iter().find(|tag| name == tag.name()),
+        if name.is_escaped() {
+            return Self::ALL.into_iter().find(|tag| name == tag.name());
         }
+        // Bytes rather than text: the match becomes a decision by length, which an index over many bodies feels.
+        Some(match name.raw() {
+            b"text_delta" => Self::TextDelta,
+            b"reasoning_delta" => Self::ReasoningDelta,
+            b"tool_input_delta" => Self::ToolInputDelta,
+            b"display_gap" => Self::DisplayGap,
+            b"display_reset" => Self::DisplayReset,
+            b"stream_start" => Self::StreamStart,
+            b"step_started" => Self::StepStarted,
+            b"assistant_message" => Self::AssistantMessage,
+            b"step_finished" => Self::StepFinished,
+            b"finished" => Self::Finished,
+            b"error" => Self::Error,
+            b"step_request" => Self::StepRequest,
+            b"cancel" => Self::Cancel,
+            b"run_started" => Self::RunStarted,
+            b"tool_call" => Self::ToolCall,
+            b"tool_result" => Self::ToolResult,
+            b"approval_request" => Self::ApprovalRequest,
+            b"paused" => Self::Paused,
+            b"run_finished" => Self::RunFinished,
+            b"allow" => Self::Allow,
+            b"allow_narrowed" => Self::AllowNarrowed,
+            b"deny" => Self::Deny,
+            _ => return None,
+        })
     }
 
     /// The tag with this code. 0 is never one, so an index may use it for an unfamiliar tag.

@@ -5,6 +5,7 @@
 
 use core::ops::Range;
 
+use super::skip::value_end;
 use crate::limits::JSON_DEPTH_MAX;
 
 /// What a token is.
@@ -151,6 +152,12 @@ impl<'a> Scanner<'a> {
         Self { text, position, containers: 0, depth: 0, expect: Expect::Value, failed: None }
     }
 
+    /// Scans the value that starts at `position` of `text` and stands inside `depth` containers, which count towards
+    /// the limit. Only for [`skip_value`](Self::skip_value): what is around the value is not known.
+    pub(crate) const fn nested(text: &'a [u8], position: usize, depth: u8) -> Self {
+        Self { text, position, containers: 0, depth, expect: Expect::Value, failed: None }
+    }
+
     /// The whole text that is scanned.
     pub const fn text(&self) -> &'a [u8] {
         self.text
@@ -182,6 +189,13 @@ impl<'a> Scanner<'a> {
     pub fn skip_value(&mut self) -> Result<Option<(Token, usize)>, JsonFault> {
         let depth = self.depth;
         let Some(first) = self.next_token()? else { return Ok(None) };
+        if self.depth > depth
+            && let Some(end) = value_end(self.text, first.start, depth)
+        {
+            self.position = end;
+            self.leave();
+            return Ok(Some((first, end)));
+        }
         let mut end = first.end;
         while self.depth > depth {
             match self.next_token()? {
@@ -259,6 +273,14 @@ impl<'a> Scanner<'a> {
         Ok(Token { kind, start, end: self.position })
     }
 
+    /// The offset after the number or word that starts here; `None` where none does.
+    pub(super) fn scalar_end(mut self) -> Option<usize> {
+        match self.peek_byte()? {
+            b'{' | b'[' | b'"' => None,
+            byte => self.value(byte).ok().map(|token| token.end),
+        }
+    }
+
     fn open(&mut self, object: bool) -> Result<Token, (usize, JsonReason)> {
         let start = self.position;
         if self.depth >= JSON_DEPTH_MAX {
@@ -279,11 +301,15 @@ impl<'a> Scanner<'a> {
     fn close(&mut self) -> Token {
         let start = self.position;
         let kind = if self.in_object() { Kind::ObjectEnd } else { Kind::ArrayEnd };
+        self.position += 1;
+        self.leave();
+        Token { kind, start, end: self.position }
+    }
+
+    fn leave(&mut self) {
         self.containers >>= 1;
         self.depth = self.depth.saturating_sub(1);
-        self.position += 1;
         self.after_value();
-        Token { kind, start, end: self.position }
     }
 
     fn after_value(&mut self) {
@@ -366,6 +392,7 @@ impl<'a> Scanner<'a> {
         // Where a run of bytes began that has to be checked as UTF-8: from its first byte over 0x7f.
         let mut unchecked: Option<usize> = None;
         loop {
+            self.position = plain_end(self.text, self.position);
             let Some(byte) = self.peek_byte() else {
                 self.check_utf8(unchecked)?;
                 return Err((self.position, JsonReason::UnexpectedEnd));
@@ -374,7 +401,9 @@ impl<'a> Scanner<'a> {
                 Some(Class::Plain) => self.position += 1,
                 Some(Class::High) => {
                     unchecked = unchecked.or(Some(self.position));
-                    self.position += 1;
+                    while self.peek_byte().is_some_and(|byte| !byte.is_ascii()) {
+                        self.position += 1;
+                    }
                 }
                 Some(Class::Quote) => {
                     self.check_utf8(unchecked)?;
@@ -451,6 +480,54 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// The offset after the string that starts with the quote at `start`, and whether it holds escapes.
+#[inline]
+pub(crate) fn string_end(text: &[u8], start: usize) -> Option<(usize, bool)> {
+    let end = plain_end(text, start + 1);
+    if text.get(end) == Some(&b'"') {
+        return Some((end + 1, false));
+    }
+    rich_string_end(text, start)
+}
+
+/// The same for a string of more than plain ASCII. Apart from the short way, to keep that one short.
+#[cold]
+#[inline(never)]
+fn rich_string_end(text: &[u8], start: usize) -> Option<(usize, bool)> {
+    let mut scanner = Scanner::at(text, start);
+    let escaped = scanner.string().ok()?;
+    Some((scanner.position, escaped))
+}
+
+/// The offset of the first byte from `position` on that is not plain ASCII text of a string: a quote, a backslash, a
+/// control character or a byte over 0x7f. Eight bytes at a time: most text of a body is inside its strings.
+#[inline]
+fn plain_end(text: &[u8], mut position: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    // A top bit of `found` is set for every such byte. A borrow may also set it for a byte above the lowest such
+    // one, but that one decides.
+    while let Some(word) =
+        text.get(position..).and_then(|rest| rest.first_chunk()).copied().map(u64::from_le_bytes)
+    {
+        let quote = (word ^ (ONES * 0x22)).wrapping_sub(ONES);
+        let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+        let control = word.wrapping_sub(ONES * 0x20);
+        let found = (quote | backslash | control | word) & TOPS;
+        if found != 0 {
+            return position + (found.trailing_zeros() / 8) as usize;
+        }
+        position += 8;
+    }
+    while let Some(&byte) = text.get(position) {
+        if !matches!(CLASS.get(byte as usize), Some(Class::Plain)) {
+            break;
+        }
+        position += 1;
+    }
+    position
+}
+
 /// What a byte means inside a string.
 #[derive(Clone, Copy)]
 enum Class {
@@ -480,6 +557,6 @@ static CLASS: [Class; 256] = {
 /// Checks that `text` is one strict JSON value with at most white space around it.
 pub fn validate(text: &[u8]) -> Result<(), JsonFault> {
     let mut scanner = Scanner::new(text);
-    while scanner.next_token()?.is_some() {}
+    while scanner.skip_value()?.is_some() {}
     Ok(())
 }

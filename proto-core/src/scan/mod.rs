@@ -4,5 +4,6 @@
 //! names refused; [`string::JsonStr`] reads a string without unescaping it into a buffer.
 
 pub mod json;
+pub(crate) mod skip;
 pub mod string;
 pub mod value;

@@ -19,13 +19,24 @@ pub struct Value<'a> {
 impl<'a> Value<'a> {
     /// Scans `text` as one value. The whole text is validated, so that no reader of a part can meet a syntax fault.
     pub fn parse(text: &'a [u8]) -> Result<Self, JsonFault> {
-        let mut scanner = Scanner::new(text);
+        Self::parse_nested(text, 0)
+    }
+
+    /// The same for a text that will stand inside `depth` containers, which count towards the limit of nesting.
+    pub(crate) fn parse_nested(text: &'a [u8], depth: u8) -> Result<Self, JsonFault> {
+        let mut scanner = Scanner::nested(text, 0, depth);
         let unexpected = JsonFault { offset: text.len(), reason: JsonReason::UnexpectedEnd };
         let (first, end) = scanner.skip_value()?.ok_or(unexpected)?;
-        match scanner.next_token()? {
+        let behind = text.get(end..).unwrap_or_default();
+        match behind.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
             None => Ok(Self { text, first, end }),
-            Some(token) => Err(JsonFault { offset: token.start, reason: JsonReason::TrailingBytes }),
+            Some(place) => Err(JsonFault { offset: end + place, reason: JsonReason::TrailingBytes }),
         }
+    }
+
+    /// The value that a scanner passed over in `text`, from its first token to before `end`.
+    pub(crate) const fn from_scanned(text: &'a [u8], first: Token, end: usize) -> Self {
+        Self { text, first, end }
     }
 
     /// The value that starts at `start` of `text`; `None` where it is not strict JSON.

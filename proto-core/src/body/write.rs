@@ -1,0 +1,99 @@
+//! Writing the body envelope around a finished payload.
+
+use core::fmt::{self, Write};
+
+use super::envelope::{BODY_SCHEMA_VERSION, Payload};
+use super::fault::BodyFault;
+use crate::handshake::field::write_string;
+use crate::limits::{ID_LEN_MAX, INTEGER_MAX};
+
+/// Why a body was not written. What a reader would refuse is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteFault {
+    /// Some reader would not keep the integer exact.
+    #[error("`{member}` is {value}, over the limit of 9007199254740991")]
+    IntegerTooLarge {
+        /// `step_id` or `seq`.
+        member: &'static str,
+        /// The integer.
+        value: u64,
+    },
+    /// The run id is empty.
+    #[error("`run_id` is empty")]
+    EmptyRunId,
+    /// The run id is over 256 bytes.
+    #[error("`run_id` has {len} bytes, at most 256 are allowed")]
+    RunIdTooLong {
+        /// Its bytes.
+        len: usize,
+    },
+    /// The payload is none; offsets are in the payload.
+    #[error("payload: {0}")]
+    Payload(BodyFault),
+    /// The output took no more. What it holds by now is to be thrown away.
+    #[error("the output is full")]
+    Full,
+}
+
+impl From<fmt::Error> for WriteFault {
+    fn from(_: fmt::Error) -> Self {
+        Self::Full
+    }
+}
+
+/// Writes a body envelope in canonical spelling around `payload`, whose own spelling is kept.
+///
+/// All is checked before the first byte is written.
+pub fn write(
+    out: &mut impl Write,
+    run_id: &str,
+    step_id: u64,
+    seq: u64,
+    payload: &[u8],
+) -> Result<(), WriteFault> {
+    match run_id.len() {
+        0 => return Err(WriteFault::EmptyRunId),
+        len if len > ID_LEN_MAX => return Err(WriteFault::RunIdTooLong { len }),
+        _ => {}
+    }
+    for (member, value) in [("step_id", step_id), ("seq", seq)] {
+        if value > INTEGER_MAX {
+            return Err(WriteFault::IntegerTooLarge { member, value });
+        }
+    }
+    let payload = Payload::parse_enveloped(payload).map_err(WriteFault::Payload)?;
+    // The scanner checked that it is UTF-8.
+    let payload = core::str::from_utf8(payload.raw()).map_err(|_| WriteFault::Full)?;
+    write!(out, "{{\"version\":{BODY_SCHEMA_VERSION},\"run_id\":")?;
+    write_string(out, run_id)?;
+    write!(out, ",\"step_id\":{step_id},\"seq\":{seq},\"payload\":")?;
+    out.write_str(payload)?;
+    Ok(out.write_char('}')?)
+}
+
+/// [`write()`] to the front of `out`; gives the length of the body in bytes.
+pub fn write_into(
+    out: &mut [u8],
+    run_id: &str,
+    step_id: u64,
+    seq: u64,
+    payload: &[u8],
+) -> Result<usize, WriteFault> {
+    let mut front = Front { out, len: 0 };
+    write(&mut front, run_id, step_id, seq, payload)?;
+    Ok(front.len)
+}
+
+struct Front<'a> {
+    out: &'a mut [u8],
+    len: usize,
+}
+
+impl Write for Front<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.len.checked_add(text.len()).ok_or(fmt::Error)?;
+        self.out.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
