@@ -163,7 +163,7 @@ fn claims_are_cut_between_characters_and_gate_nothing() {
     let transcript = Transcript::read();
     let long = "\u{e4}".repeat(CLAIM_KEPT_MAX);
     let mut server = transcript.server();
-    let _ = server.receive(&message(format!("{{\"client_nonce\":{NONCE},\"role\":\"x{long}\"}}"))).unwrap();
+    let _ = server.receive(&message(format!("{{\"client_nonce\":{NONCE},\"role\":\"x{long}z\"}}"))).unwrap();
     let kept = server.role().unwrap();
     assert_eq!(kept, format!("x{}", "\u{e4}".repeat((CLAIM_KEPT_MAX - 1) / 2)));
 
