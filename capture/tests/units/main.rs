@@ -5,5 +5,6 @@ mod filter;
 mod handshakes;
 mod index;
 mod law;
+mod peer;
 mod stream;
 mod wire;
