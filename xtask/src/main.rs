@@ -6,6 +6,7 @@ mod command;
 mod core_builds;
 mod debian;
 mod demo;
+mod golden;
 mod open;
 mod page;
 mod parts;
@@ -34,6 +35,8 @@ enum Task {
     Test(test::Options),
     /// The quick parts: format, clippy, unit
     Check,
+    /// Compare fixtures/golden with what the core says, or write it
+    Golden(golden::Options),
     /// Build the page into web-demo/dist
     Page,
     /// Install what the other tasks need
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Task::Demo(options) => demo::demo(&options),
         Task::Test(options) => test::test(&options),
         Task::Check => test::check(),
+        Task::Golden(options) => golden::golden(&options),
         Task::Page => setup::for_page().and_then(|()| page::page()),
         Task::Setup => setup::all(),
     };

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{browser, checks, core_builds, page, setup};
+use crate::{browser, checks, core_builds, golden, page, setup};
 
 /// One named part of the tests.
 pub(crate) struct Part {
@@ -30,6 +30,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("targets", "the core for machines without a system", core_builds::targets),
     part("docs", "the documentation builds without a warning", checks::docs),
     part("page", "the page builds and its types hold", page::page_and_types),
+    part("golden", "the goldens are what the core says", golden::check),
     quick("unit", "the workspace's own tests", checks::unit),
     part("browser", "the page in a real browser", browser::browser),
 ];
