@@ -1,16 +1,30 @@
 //! From an IP packet to the TCP segment in it. Checksums are not looked at: on loopback they are
 //! left to hardware that does not exist, and captures are full of wrong ones.
 
-use core::net::{IpAddr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::bytes::{Bytes, size};
 use crate::record::Skip;
 
+/// Address and port of one side. An IPv4 address is held as the IPv6 address it maps to, so that
+/// comparing two ends is comparing bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct End {
+    address: [u8; 16],
+    pub(crate) port: u16,
+}
+
+impl End {
+    pub(crate) fn socket_addr(self) -> SocketAddr {
+        SocketAddr::new(IpAddr::from(self.address).to_canonical(), self.port)
+    }
+}
+
 /// One TCP segment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Segment<'a> {
-    pub(crate) source: SocketAddr,
-    pub(crate) destination: SocketAddr,
+    pub(crate) source: End,
+    pub(crate) destination: End,
     pub(crate) seq: u32,
     pub(crate) ack: Option<u32>,
     pub(crate) syn: bool,
@@ -53,7 +67,9 @@ pub(crate) fn segment(packet: &[u8], wire_len: usize) -> Result<Segment<'_>, Ski
     tcp(source, destination, payload, short)
 }
 
-type Inner<'a> = (IpAddr, IpAddr, Payload<'a>);
+type Inner<'a> = (Address, Address, Payload<'a>);
+
+type Address = [u8; 16];
 
 fn ipv4(packet: &[u8], wire_len: usize, short: Skip) -> Result<Inner<'_>, Skip> {
     let mut header = Bytes::network(packet);
@@ -65,8 +81,8 @@ fn ipv4(packet: &[u8], wire_len: usize, short: Skip) -> Result<Inner<'_>, Skip> 
     header.take(1).ok_or(short)?;
     let protocol = header.u8().ok_or(short)?;
     header.take(2).ok_or(short)?;
-    let source = IpAddr::from(header.array4().ok_or(short)?);
-    let destination = IpAddr::from(header.array4().ok_or(short)?);
+    let source = mapped(header.array4().ok_or(short)?);
+    let destination = mapped(header.array4().ok_or(short)?);
     if protocol != PROTOCOL_TCP {
         return Err(Skip::NotTcp);
     }
@@ -84,14 +100,18 @@ fn ipv4(packet: &[u8], wire_len: usize, short: Skip) -> Result<Inner<'_>, Skip> 
     Ok((source, destination, Payload { bytes, len }))
 }
 
+fn mapped(address: [u8; 4]) -> Address {
+    Ipv4Addr::from(address).to_ipv6_mapped().octets()
+}
+
 fn ipv6(packet: &[u8], wire_len: usize, short: Skip) -> Result<Inner<'_>, Skip> {
     let mut header = Bytes::network(packet);
     header.take(4).ok_or(short)?;
     let payload_len = usize::from(header.u16().ok_or(short)?);
     let mut next = header.u8().ok_or(short)?;
     header.take(1).ok_or(short)?;
-    let source = IpAddr::from(header.array16().ok_or(short)?);
-    let destination = IpAddr::from(header.array16().ok_or(short)?);
+    let source = header.array16().ok_or(short)?;
+    let destination = header.array16().ok_or(short)?;
     // 0: a jumbogram, or left to hardware as above.
     let mut len = if payload_len == 0 { wire_len.saturating_sub(IPV6_HEADER_LEN) } else { payload_len };
     for _ in 0..=MAX_EXTENSIONS {
@@ -124,7 +144,12 @@ fn extension(number: u8, mut header: Bytes<'_>, short: Skip) -> Result<usize, Sk
     }
 }
 
-fn tcp(source: IpAddr, destination: IpAddr, payload: Payload<'_>, short: Skip) -> Result<Segment<'_>, Skip> {
+fn tcp(
+    source: Address,
+    destination: Address,
+    payload: Payload<'_>,
+    short: Skip,
+) -> Result<Segment<'_>, Skip> {
     // What follows the payload is the link's padding.
     let bytes = payload.bytes.get(..payload.len).unwrap_or(payload.bytes);
     let mut header = Bytes::network(bytes);
@@ -142,8 +167,8 @@ fn tcp(source: IpAddr, destination: IpAddr, payload: Payload<'_>, short: Skip) -
     let data = bytes.get(header_len..).unwrap_or_default();
     let cut = len.saturating_sub(data.len());
     Ok(Segment {
-        source: SocketAddr::new(source, source_port),
-        destination: SocketAddr::new(destination, destination_port),
+        source: End { address: source, port: source_port },
+        destination: End { address: destination, port: destination_port },
         seq,
         ack: (flags & FLAG_ACK != 0).then_some(ack),
         syn: flags & FLAG_SYN != 0,

@@ -92,5 +92,5 @@ pub use limits::{MAX_DUMP_LINE_BYTES, MAX_DUMP_REPEAT_BYTES, MAX_INTERFACES, MAX
 pub use piece::{CloseReason, Direction, Ends, Opening, Piece, SegmentSink};
 pub use record::Ignored;
 pub use source::{Format, Reason, Source, SourceFault};
-pub use stream::{ACK_GRACE_PACKETS, MAX_HELD_BYTES, MAX_REORDER_PACKETS};
-pub use tcp::{FORGET_AT_ONCE, MAX_CONNECTIONS, MAX_HELD_TOTAL_BYTES};
+pub use stream::{ACK_GRACE_PACKETS, MAX_HELD_BYTES, MAX_HELD_SEGMENTS, MAX_REORDER_PACKETS};
+pub use tcp::{MAX_CONNECTIONS, MAX_HELD_TOTAL_BYTES};

@@ -20,6 +20,10 @@ pub(crate) struct Unit<'a> {
 
 impl Unit<'_> {
     fn say(&self, missing_after: u64, out: &mut dyn SegmentSink) {
+        // Of what a tap lost nothing is at hand: there is a hole and no unit.
+        if self.bytes.is_empty() && missing_after > 0 {
+            return self.say_missing(missing_after, out);
+        }
         let packet = Piece::Packet { bytes: self.bytes, comment: self.comment };
         out.piece(self.time_ns, self.connection, self.direction, packet);
         self.say_missing(missing_after, out);

@@ -3,7 +3,7 @@
 //! Positions are 64-bit counts from the first byte of the direction that could be seen, so that a
 //! sequence number's wrap-around is met in one place, [`Stream::position`].
 
-use alloc::collections::BTreeMap;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::bytes::count;
@@ -13,6 +13,10 @@ use crate::record::Skip;
 
 /// Bytes held behind a hole of one direction; one more and the hole is declared missing.
 pub const MAX_HELD_BYTES: usize = 4 * 1024 * 1024;
+
+/// Segments held behind a hole of one direction, which bounds the search for a segment's place;
+/// one more and the hole is declared missing.
+pub const MAX_HELD_SEGMENTS: usize = 8192;
 
 /// What holding one segment costs beside its bytes, so that many small ones are bounded too.
 const HELD_OVERHEAD_BYTES: usize = 96;
@@ -64,10 +68,19 @@ impl Span<&[u8]> {
 
 #[derive(Debug)]
 struct Held {
+    /// Position of its first byte.
+    at: u64,
     span: Span<Vec<u8>>,
     time_ns: Option<u64>,
     /// The connection's packet count at its arrival.
     arrived: u64,
+}
+
+impl Held {
+    /// Position after its last byte.
+    fn end(&self) -> u64 {
+        self.at.saturating_add(self.span.len())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +114,8 @@ pub(crate) struct Stream {
     /// Position and sequence number of the next byte to hand out.
     next: u64,
     next_seq: u32,
-    held: BTreeMap<u64, Held>,
+    /// In the order of positions, without overlaps.
+    held: VecDeque<Held>,
     held_cost: usize,
     /// Position of the FIN, and the packet count when it was seen.
     fin: Option<(u64, u64)>,
@@ -119,7 +133,7 @@ impl Stream {
             first_seq: 0,
             next: 0,
             next_seq: 0,
-            held: BTreeMap::new(),
+            held: VecDeque::new(),
             held_cost: 0,
             fin: None,
             acked: 0,
@@ -215,14 +229,14 @@ impl Stream {
 
     fn settle_holes(&mut self, packet: u64, forced: bool, outlet: &mut Outlet<'_>) {
         while self.phase == Phase::Following {
-            let held = self.held.first_key_value();
-            let held = held.map(|(at, held)| (*at, held.arrived));
+            let held = self.held.front().map(|held| (held.at, held.arrived));
             let Some((end, seen)) = held.or(self.fin) else {
                 return;
             };
             let proven = forced
                 || self.acked >= end
                 || self.held_cost > MAX_HELD_BYTES
+                || self.held.len() > MAX_HELD_SEGMENTS
                 || packet.saturating_sub(seen) >= MAX_REORDER_PACKETS;
             if !proven {
                 return;
@@ -251,7 +265,7 @@ impl Stream {
             outlet.say(outlet.time_ns, Piece::Closed { reason });
         }
         self.phase = Phase::Closed;
-        self.held = BTreeMap::new();
+        self.held = VecDeque::new();
         self.held_cost = 0;
     }
 
@@ -264,42 +278,43 @@ impl Stream {
         }
         let mut at = at;
         let mut rest = span;
+        let mut place = self.held.partition_point(|held| held.end() <= at);
         while rest.len() > 0 {
-            let before = self.held.range(..=at).next_back();
-            let covered =
-                before.map_or(0, |(start, held)| start.saturating_add(held.span.len()).saturating_sub(at));
-            if covered > 0 {
-                at = at.saturating_add(covered);
-                (_, rest) = rest.split(covered);
-                continue;
+            let next = self.held.get(place).map(|held| (held.at, held.end()));
+            if let Some((start, end)) = next
+                && start <= at
+            {
+                (_, rest) = rest.split(end.saturating_sub(at));
+                at = end;
+            } else {
+                let room = next.map_or(u64::MAX, |(start, _)| start.saturating_sub(at));
+                let (head, tail) = rest.split(room);
+                let len = head.len();
+                self.hold(place, at, head, packet, outlet.time_ns);
+                at = at.saturating_add(len);
+                rest = tail;
             }
-            let after = self.held.range(at..).next();
-            let room = after.map_or(u64::MAX, |(start, _)| start.saturating_sub(at));
-            let (head, tail) = rest.split(room);
-            let len = head.len();
-            self.hold(at, head, packet, outlet.time_ns);
-            at = at.saturating_add(len);
-            rest = tail;
+            place = place.saturating_add(1);
         }
     }
 
-    fn hold(&mut self, at: u64, span: Span<&[u8]>, arrived: u64, time_ns: Option<u64>) {
+    fn hold(&mut self, place: usize, at: u64, span: Span<&[u8]>, arrived: u64, time_ns: Option<u64>) {
         let span = match span {
             Span::Bytes(bytes) => Span::Bytes(bytes.to_vec()),
             Span::Cut(len) => Span::Cut(len),
         };
         self.held_cost = self.held_cost.saturating_add(cost(&span));
-        let held = Held { span, time_ns, arrived };
-        self.held.insert(at, held);
+        let held = Held { at, span, time_ns, arrived };
+        self.held.insert(place, held);
     }
 
     /// Hands out what is held and next in order, and the end if that is next.
     fn drain(&mut self, outlet: &mut Outlet<'_>) {
-        while let Some(entry) = self.held.first_entry() {
-            if *entry.key() > self.next {
-                break;
-            }
-            let Held { span, time_ns, .. } = entry.remove();
+        let next_held = |stream: &mut Self| {
+            let is_next = stream.held.front()?.at <= stream.next;
+            is_next.then(|| stream.held.pop_front())?
+        };
+        while let Some(Held { span, time_ns, .. }) = next_held(self) {
             self.held_cost = self.held_cost.saturating_sub(cost(&span));
             match span {
                 Span::Bytes(bytes) => self.hand_out(Span::Bytes(&bytes), time_ns, outlet),

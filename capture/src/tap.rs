@@ -1,11 +1,12 @@
 //! Our own tap: pcapng with one packet a unit, link type USER0 (147).
 //!
-//! Two functions make the bytes; where they go is the business of the caller:
+//! These functions make the bytes; where they go is the business of the caller:
 //! [`section`] begins a file, [`packet`] adds a unit. Times are in nanoseconds, directions as the
 //! side that accepts connections sees them, and every packet carries its [`Label`] as a comment.
 //!
 //! Readers of pcapng refuse packets over 256 KiB as damage, so a longer unit is written as several
 //! packets in a row whose labels end in ` part=I/N`; [`crate::Source`] puts them together again.
+//! What a tap was too slow for is written by [`lost`], what passed before it began by [`joined`].
 
 use alloc::format;
 use alloc::string::String;
@@ -106,8 +107,8 @@ pub(crate) struct Part {
 impl Part {
     /// The label of a part without the words that say so, and which part it is.
     pub(crate) fn parse(comment: &str) -> Option<(&str, Self)> {
-        let (label, part) = comment.rsplit_once(" part=")?;
-        let (number, of) = part.split_once('/')?;
+        let (label, part) = comment.rsplit_once(' ')?;
+        let (number, of) = part.strip_prefix("part=")?.split_once('/')?;
         let part = Self { number: number.parse().ok()?, of: of.parse().ok()? };
         (1..=part.of).contains(&part.number).then_some((label, part))
     }
@@ -145,7 +146,37 @@ pub fn packet(out: &mut Vec<u8>, time_ns: u64, direction: Direction, label: Labe
     }
 }
 
+/// Writes that `units` of one direction, together `bytes` long, passed unread at this place: an
+/// empty packet of that original length, whose label ends in ` lost=UNITS`. Readers show bytes
+/// that are missing from the capture.
+pub fn lost(out: &mut Vec<u8>, time_ns: u64, direction: Direction, label: Label<'_>, units: u64, bytes: u64) {
+    write_absent(out, time_ns, direction, &format!("{} lost={units}", label.write()), bytes);
+}
+
+/// Writes that the tap was joined after `units`, together `bytes` long, had passed: as [`lost`]
+/// does, under connection 0, with a label that ends in ` joined=UNITS`.
+pub fn joined(out: &mut Vec<u8>, time_ns: u64, units: u64, bytes: u64) {
+    let label = Label { connection: 0, endpoint: "-", kind: Kind::Frame };
+    write_absent(out, time_ns, Direction::AToB, &format!("{} joined={units}", label.write()), bytes);
+}
+
+/// A packet's original length is below 4 GiB; what is over that is not said in bytes.
+fn write_absent(out: &mut Vec<u8>, time_ns: u64, direction: Direction, comment: &str, bytes: u64) {
+    write_cut_packet(out, time_ns, direction, comment, &[], low(bytes));
+}
+
 fn write_packet(out: &mut Vec<u8>, time_ns: u64, direction: Direction, comment: &str, bytes: &[u8]) {
+    write_cut_packet(out, time_ns, direction, comment, bytes, field(bytes.len()));
+}
+
+fn write_cut_packet(
+    out: &mut Vec<u8>,
+    time_ns: u64,
+    direction: Direction,
+    comment: &str,
+    bytes: &[u8],
+    original_len: u32,
+) {
     let flags = match direction {
         Direction::AToB => FLAGS_INBOUND,
         Direction::BToA => FLAGS_OUTBOUND,
@@ -154,7 +185,7 @@ fn write_packet(out: &mut Vec<u8>, time_ns: u64, direction: Direction, comment: 
     write_block(out, block::ENHANCED_PACKET, |body| {
         let interface = 0u32;
         let len = field(bytes.len());
-        for number in [interface, low(time_high), low(time_low), len, len] {
+        for number in [interface, low(time_high), low(time_low), len, original_len] {
             body.extend_from_slice(&number.to_le_bytes());
         }
         body.extend_from_slice(bytes);

@@ -1,45 +1,51 @@
 //! The TCP connections of a capture: which segment belongs to which direction of which.
 
-use alloc::collections::BTreeMap;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::net::SocketAddr;
 
-use crate::ip::Segment;
+use crate::ip::{End, Segment};
 use crate::outlet::{Numbers, Outlet};
 use crate::piece::{CloseReason, Direction, Ends, Opening, SegmentSink};
 use crate::record::Skip;
 use crate::stream::{Arrival, Stream};
 
-/// Connections followed at once. When one more begins, the [`FORGET_AT_ONCE`] idle for longest
-/// are closed as forgotten.
+/// Connections followed at once. When one more begins, the one idle for longest is closed as
+/// forgotten.
 pub const MAX_CONNECTIONS: usize = 4096;
-
-/// Forgetting several at once keeps the search for the idlest cheap.
-pub const FORGET_AT_ONCE: usize = 256;
 
 /// Bytes held behind holes in all directions of all connections together.
 pub const MAX_HELD_TOTAL_BYTES: usize = 64 * 1024 * 1024;
 
 /// Both ends in an order that does not depend on the direction.
-type Key = (SocketAddr, SocketAddr);
+type Key = (End, End);
 
 #[derive(Debug)]
 struct Connection {
     number: Option<u32>,
+    a: End,
     ends: Ends,
     a_to_b: Stream,
     b_to_a: Stream,
     /// Packets seen of it.
     packets: u64,
-    /// The tracker's packet count at the last one.
-    last_packet: u64,
     last_time_ns: Option<u64>,
+}
+
+/// A place in the list of connections.
+#[derive(Debug)]
+struct Followed {
+    key: Key,
+    /// The tracker's packet count at its last packet.
+    last_packet: u64,
+    connection: Box<Connection>,
 }
 
 /// All connections that are being followed.
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
-    connections: BTreeMap<Key, Connection>,
+    /// In the order of keys. A list, because its code is a third of a tree's, and a connection
+    /// begins far more rarely than a packet is looked up.
+    followed: Vec<Followed>,
     packets: u64,
     held_total: usize,
 }
@@ -55,24 +61,25 @@ impl Tracker {
     ) -> Result<(), Skip> {
         self.packets = self.packets.saturating_add(1);
         let key = key(segment);
-        if segment.syn
-            && let Some(old) = self.connections.get_mut(&key)
-            && old.contradicted_by(segment)
-        {
-            let held = old.held_cost();
-            old.close(CloseReason::Replaced, time_ns, numbers, out);
-            self.held_total = self.held_total.saturating_sub(held);
-            self.connections.remove(&key);
+        let replaced = self.find(&key).ok().filter(|at| {
+            let followed = self.followed.get(*at);
+            segment.syn && followed.is_some_and(|old| old.connection.contradicted_by(segment))
+        });
+        if let Some(at) = replaced {
+            self.close(at, CloseReason::Replaced, time_ns, numbers, out);
         }
-        if !self.connections.contains_key(&key) {
+        if self.find(&key).is_err() {
             if segment.rst {
                 return Ok(());
             }
-            self.make_room(numbers, out);
+            self.begin(key, segment, numbers, out);
         }
-        let packets = self.packets;
-        let connection = self.connections.entry(key).or_insert_with(|| Connection::new(segment));
-        connection.last_packet = packets;
+        let at = self.find(&key).unwrap_or(usize::MAX);
+        let Some(followed) = self.followed.get_mut(at) else {
+            return Ok(());
+        };
+        followed.last_packet = self.packets;
+        let connection = &mut followed.connection;
         let held = connection.held_cost();
         let full = self.held_total >= MAX_HELD_TOTAL_BYTES;
         let result = connection.segment(segment, time_ns, full, numbers, out);
@@ -82,31 +89,49 @@ impl Tracker {
 
     /// Closes everything, in the order of connection numbers.
     pub(crate) fn finish(&mut self, numbers: &mut Numbers, out: &mut dyn SegmentSink) {
-        let mut connections: Vec<Connection> = core::mem::take(&mut self.connections).into_values().collect();
-        connections.sort_by_key(|connection| connection.number.unwrap_or(u32::MAX));
-        for mut connection in connections {
-            let time_ns = connection.last_time_ns;
-            connection.close(CloseReason::EndOfCapture, time_ns, numbers, out);
+        let by_number = |followed: &Followed| followed.connection.number.unwrap_or(u32::MAX);
+        while let Some(at) = least(&self.followed, by_number) {
+            self.close(at, CloseReason::EndOfCapture, None, numbers, out);
         }
-        self.held_total = 0;
     }
 
-    fn make_room(&mut self, numbers: &mut Numbers, out: &mut dyn SegmentSink) {
-        if self.connections.len() < MAX_CONNECTIONS {
-            return;
+    fn find(&self, key: &Key) -> Result<usize, usize> {
+        self.followed.binary_search_by(|followed| followed.key.cmp(key))
+    }
+
+    fn begin(&mut self, key: Key, segment: &Segment<'_>, numbers: &mut Numbers, out: &mut dyn SegmentSink) {
+        if self.followed.len() >= MAX_CONNECTIONS
+            && let Some(at) = least(&self.followed, |followed| followed.last_packet)
+        {
+            self.close(at, CloseReason::Forgotten, None, numbers, out);
         }
-        let mut idle: Vec<(u64, Key)> =
-            self.connections.iter().map(|(key, connection)| (connection.last_packet, *key)).collect();
-        idle.sort_unstable();
-        for (_, key) in idle.into_iter().take(FORGET_AT_ONCE) {
-            let Some(mut connection) = self.connections.remove(&key) else {
-                continue;
-            };
-            self.held_total = self.held_total.saturating_sub(connection.held_cost());
-            let time_ns = connection.last_time_ns;
-            connection.close(CloseReason::Forgotten, time_ns, numbers, out);
+        let followed =
+            Followed { key, last_packet: self.packets, connection: Box::new(Connection::new(segment)) };
+        if let Err(at) = self.find(&key) {
+            self.followed.insert(at, followed);
         }
     }
+
+    /// Closes the connection at that place of the list, at `time_ns` or when it was last seen.
+    fn close(
+        &mut self,
+        at: usize,
+        reason: CloseReason,
+        time_ns: Option<u64>,
+        numbers: &mut Numbers,
+        out: &mut dyn SegmentSink,
+    ) {
+        let mut connection = self.followed.remove(at).connection;
+        self.held_total = self.held_total.saturating_sub(connection.held_cost());
+        let time_ns = time_ns.or(connection.last_time_ns);
+        connection.close(reason, time_ns, numbers, out);
+    }
+}
+
+/// The place at which `by` is least.
+fn least<K: Ord>(followed: &[Followed], by: impl Fn(&Followed) -> K) -> Option<usize> {
+    let places = followed.iter().enumerate();
+    places.min_by_key(|(_, followed)| by(followed)).map(|(at, _)| at)
 }
 
 impl Connection {
@@ -115,23 +140,23 @@ impl Connection {
         let sender_is_a = match (segment.syn, segment.ack) {
             (true, None) => true,
             (true, Some(_)) => false,
-            (false, _) => source.port() >= destination.port(),
+            (false, _) => source.port >= destination.port,
         };
         let (a, b) = if sender_is_a { (source, destination) } else { (destination, source) };
         Self {
             number: None,
-            ends: Ends { a, b, guessed: !segment.syn },
+            a,
+            ends: Ends { a: a.socket_addr(), b: b.socket_addr(), guessed: !segment.syn },
             a_to_b: Stream::new(),
             b_to_a: Stream::new(),
             packets: 0,
-            last_packet: 0,
             last_time_ns: None,
         }
     }
 
     fn direction_of(&self, segment: &Segment<'_>) -> Direction {
         // Both sides can have one address only where a host talks to its own port: one direction.
-        if segment.source == self.ends.a { Direction::AToB } else { Direction::BToA }
+        if segment.source == self.a { Direction::AToB } else { Direction::BToA }
     }
 
     fn contradicted_by(&self, syn: &Segment<'_>) -> bool {

@@ -83,7 +83,9 @@ fn pcapng_of_both_byte_orders_and_several_sections() {
 #[test]
 fn pcapng_clocks() {
     let billion = 1_000_000_000;
-    let table: &[(&[u8], Option<i64>, u64, Option<u64>)] = &[
+    /// Resolution and offset in seconds as options say them, a time, and its nanoseconds.
+    type Clock<'a> = (&'a [u8], Option<i64>, u64, Option<u64>);
+    let table: &[Clock<'_>] = &[
         (&[], None, 1_500_000, Some(billion + 500_000_000)),
         (&[9], None, billion + 7, Some(billion + 7)),
         (&[0], None, 3, Some(3 * billion)),
@@ -294,10 +296,7 @@ fn nothing_is_read_after_the_end() {
 proptest! {
     #[test]
     fn any_chunks_give_the_same_pieces(cuts in prop::collection::vec(1usize..3_000, 1..60)) {
-        let mut file = capture(&opening());
-        file.truncate(file.len());
-        let tail: Vec<u8> = PEERS.to_vec();
-        for file in [&file, &tail] {
+        for file in [capture(&opening()), PEERS.to_vec()] {
             let mut heard = Heard::default();
             let mut source = Source::new();
             let mut rest = &file[..];
@@ -308,7 +307,7 @@ proptest! {
             }
             source.push(rest, &mut heard).expect("a good file");
             source.finish(&mut heard).expect("a good file");
-            prop_assert_eq!(&heard, &read(file));
+            prop_assert_eq!(&heard, &read(&file));
         }
     }
 
