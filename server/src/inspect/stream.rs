@@ -8,6 +8,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::Frame;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use twolane_capture::tap::section;
 
 use super::pcapng;
 use super::tap::{Entry, Listener};
@@ -34,11 +35,11 @@ impl Pcapng {
     pub(crate) async fn next(&mut self) -> Bytes {
         let mut out = Vec::new();
         match self.not_before {
-            None => pcapng::section(&mut out),
+            None => section(&mut out),
             Some(not_before) => self.listener.batch(not_before, &mut self.entries).await,
         }
         for entry in self.entries.drain(..) {
-            pcapng::entry(&entry, &mut out);
+            pcapng::write(&entry, &mut out);
         }
         self.not_before = Some(Instant::now() + FLUSH_EVERY);
         out.into()
