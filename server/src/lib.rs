@@ -1,1 +1,18 @@
-//! Twolane server library.
+//! The `twolane` server and its command line.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`config`] | settings: one table, four layers |
+//! | [`net`] | sockets, handshakes, connections with two lanes |
+//! | [`provider`] | where a run's events come from |
+//! | [`inspect`] | the page, the door before it, the tap behind it |
+//! | [`server`] | all of it together |
+//! | [`cli`] | the commands |
+
+pub mod cli;
+pub mod config;
+pub mod inspect;
+pub mod net;
+pub mod provider;
+pub mod server;
+pub mod stop;

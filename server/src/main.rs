@@ -1,2 +1,10 @@
 //! The `twolane` binary.
-fn main() {}
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use twolane::cli::Cli;
+
+fn main() -> ExitCode {
+    Cli::parse().run().into()
+}

@@ -1,0 +1,50 @@
+//! What a server says of itself when it starts: where, what, how durable.
+
+use std::fmt::Write as _;
+
+use crate::config::Config;
+use crate::inspect::DoorFault;
+use crate::server::Server;
+
+/// The lines of the banner.
+pub(super) fn text(config: &Config, server: &Server) -> Result<String, DoorFault> {
+    let mut out = String::new();
+    let mut row = |name: &str, value: &str| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "  {name:<11}{value}");
+    };
+    row("providers", &format!("{}  wire version {}", server.providers(), config.wire_version.number()));
+    row("file", &server.connection_file().display().to_string());
+    row("plays", &plays(server));
+    row("durable", "no: nothing is stored, a run lives in memory and ends with the server");
+    match server.page_url() {
+        Some(url) => row("page", &format!("{}  (one use, 10 minutes; then `twolane open-page`)", url?)),
+        None => row("page", "off"),
+    }
+    row("try", &attach_hint(config, server));
+    Ok(format!("twolane {}\n{out}", env!("CARGO_PKG_VERSION")))
+}
+
+fn plays(server: &Server) -> String {
+    let provider = server.endpoint().provider();
+    let when = match (provider.plays_unasked(), provider.answers_requests()) {
+        (true, true) => "to every peer, and to step requests",
+        (true, false) => "to every peer",
+        (false, _) => "to step requests",
+    };
+    let again = match provider.repeat_after() {
+        Some(pause) => format!(", again after {}s", pause.as_secs_f32()),
+        None => String::new(),
+    };
+    format!("script \"{}\" {when}{again}", provider.name())
+}
+
+fn attach_hint(config: &Config, server: &Server) -> String {
+    let in_run_dir = server.connection_file() == config.run_dir.join("providers.json");
+    let standard = std::path::PathBuf::from(crate::config::Environment::of_process().run_dir());
+    if in_run_dir && config.run_dir == standard {
+        "twolane attach".to_owned()
+    } else {
+        format!("twolane attach --connection-file {}", server.connection_file().display())
+    }
+}

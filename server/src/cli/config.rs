@@ -1,0 +1,99 @@
+//! `twolane config` and `twolane check-config`.
+
+use std::io::Write as _;
+
+use clap::Args;
+
+use super::{Exit, Failure, Global, environment, written};
+use crate::config::Resolved;
+use crate::provider::Script;
+
+/// How to print the settings.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    twolane config\n  \
+    twolane config --json | jq -r 'select(.source != \"default\") | .key'\n  \
+    TWOLANE_DRAIN=2s twolane --config site.toml config")]
+pub(super) struct Options {
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// How to check the configuration.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  twolane --config site.toml check-config && systemctl restart twolane")]
+pub(super) struct CheckOptions {}
+
+/// Prints every setting, then complains about the first that cannot be used.
+pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
+    let resolved = global.layers().resolve(&environment())?;
+    let text = if options.json { json(&resolved) } else { table(&resolved) };
+    written(std::io::stdout().lock().write_all(text.as_bytes()))?;
+    resolved.typed()?;
+    Ok(Exit::Done)
+}
+
+/// Checks all that can be checked without starting: every value, the script, the key file.
+pub(super) fn check(global: &Global, _options: CheckOptions) -> Result<Exit, Failure> {
+    let config = global.layers().resolve(&environment())?.typed()?;
+    let usage = |fault: &dyn std::error::Error| Failure::new(Exit::Usage, fault.to_string());
+    if let Some(path) = &config.key_file {
+        crate::net::identity::read_key(path).map_err(|fault| usage(&fault))?;
+    }
+    let script = match &config.script {
+        Some(path) => Script::read(path),
+        None => Script::built_in(),
+    };
+    let script = script.map_err(|fault| usage(&fault))?;
+    let lanes: Vec<_> = script.lanes().into_iter().map(|(lane, count)| format!("{count} {lane}")).collect();
+    let text = format!(
+        "configuration: good\nscript \"{}\": {} frames in {:.1}s\n",
+        script.name,
+        lanes.join(" + "),
+        script.length().as_secs_f32()
+    );
+    written(std::io::stdout().lock().write_all(text.as_bytes()))?;
+    Ok(Exit::Done)
+}
+
+fn table(resolved: &Resolved) -> String {
+    let rows: Vec<[String; 5]> = resolved
+        .rows()
+        .map(|(setting, value)| {
+            let text = if value.text.is_empty() { "-" } else { &value.text };
+            let source = value.source.to_string();
+            [setting.key.to_owned(), text.to_owned(), source, setting.unit.to_owned(), setting.doc.to_owned()]
+        })
+        .collect();
+    let head = ["key", "value", "source", "unit", "meaning"].map(str::to_owned);
+    let mut widths = [0; 4];
+    for row in rows.iter().chain([&head]) {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for [key, value, source, unit, doc] in [head].into_iter().chain(rows) {
+        let [a, b, c, d] = widths;
+        out.push_str(&format!("{key:<a$}  {value:<b$}  {source:<c$}  {unit:<d$}  {doc}\n"));
+    }
+    out
+}
+
+fn json(resolved: &Resolved) -> String {
+    let mut out = String::new();
+    for (setting, value) in resolved.rows() {
+        let row = serde_json::json!({
+            "key": setting.key,
+            "value": value.text,
+            "source": value.source.to_string(),
+            "variable": setting.variable,
+            "unit": setting.unit,
+            "doc": setting.doc,
+        });
+        out.push_str(&row.to_string());
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,140 @@
+//! `twolane serve`.
+
+use std::io::Write as _;
+
+use clap::Args;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing::info;
+
+use super::{Exit, Failure, Global, banner, environment, log};
+use crate::config::{Config, Layers};
+use crate::server::{Server, StartFault};
+
+/// How to serve.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    twolane serve                                  the built-in script, the page, free ports\n  \
+    twolane serve --script run.toml --no-http      a script of your own, no page\n  \
+    twolane serve --wire-version 2                 write version 2 envelopes\n  \
+    twolane serve --providers 127.0.0.1:7341 --key-file key.hex --daemon-id 00112233445566778899aabbccddeeff\n                                                 \
+    fixed port, key and id, for firmware\n\n\
+    Every flag is also a key of the configuration file and a TWOLANE_ variable; `twolane config` lists them.")]
+pub(super) struct Options {
+    /// Where the provider endpoint listens: a literal loopback address
+    #[arg(long, value_name = "ADDR")]
+    providers: Option<String>,
+    /// Where the page is served: a literal loopback address
+    #[arg(long, value_name = "ADDR")]
+    http: Option<String>,
+    /// Serve no page
+    #[arg(long, conflicts_with = "http")]
+    no_http: bool,
+    /// Directory of connection files and ports.json
+    #[arg(long, value_name = "DIR")]
+    run_dir: Option<String>,
+    /// Version of the envelope that is written: 1 or 2
+    #[arg(long, value_name = "N")]
+    wire_version: Option<String>,
+    /// What the script provider plays [default: the built-in script]
+    #[arg(long, value_name = "FILE")]
+    script: Option<String>,
+    /// A fixed connection key: a connection file, 64 hex digits or a JSON array
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<String>,
+    /// A fixed daemon id: 32 hex digits
+    #[arg(long, value_name = "HEX")]
+    daemon_id: Option<String>,
+    /// Authenticated connections at once
+    #[arg(long, value_name = "N")]
+    peers: Option<String>,
+    /// Deadline of a whole handshake, such as 2s
+    #[arg(long, value_name = "TIME")]
+    handshake_limit: Option<String>,
+    /// Close a peer that reads nothing for so long while control waits
+    #[arg(long, value_name = "TIME")]
+    stall_limit: Option<String>,
+    /// How long a stopping server waits for its peers to read
+    #[arg(long, value_name = "TIME")]
+    drain: Option<String>,
+    /// Attach a reader of one's own, so that the page has traffic to show
+    #[arg(long)]
+    self_attach: bool,
+}
+
+impl Options {
+    fn layers(self, layers: Layers) -> Layers {
+        layers
+            .flag("providers", self.providers)
+            .flag("http", self.http.or_else(|| self.no_http.then(|| "off".to_owned())))
+            .flag("run_dir", self.run_dir)
+            .flag("wire_version", self.wire_version)
+            .flag("script", self.script)
+            .flag("key_file", self.key_file)
+            .flag("daemon_id", self.daemon_id)
+            .flag("peers", self.peers)
+            .flag("handshake_limit", self.handshake_limit)
+            .flag("stall_limit", self.stall_limit)
+            .flag("drain", self.drain)
+            .flag("self_attach", self.self_attach.then(|| "true".to_owned()))
+    }
+}
+
+/// Serves until SIGTERM or SIGINT.
+pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
+    let config = options.layers(global.layers()).resolve(&environment())?.typed()?;
+    log::start(&config.log)?;
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    let done = runtime.block_on(serve(&config));
+    // Tasks that would not end must not hold the process.
+    runtime.shutdown_background();
+    done
+}
+
+async fn serve(config: &Config) -> Result<Exit, Failure> {
+    let mut signals = Signals::listen().map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    let server = Server::start(config).await?;
+    let text = banner::text(config, &server).map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    // A server whose standard error is gone serves all the same.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    let name = signals.next().await;
+    info!("{name}: stopping; a second signal ends at once");
+    tokio::select! {
+        () = server.stop() => {
+            info!("stopped");
+            Ok(Exit::Done)
+        }
+        name = signals.next() => Err(Failure::new(Exit::Failed, format!("ended at once by {name}"))),
+    }
+}
+
+impl From<StartFault> for Failure {
+    fn from(fault: StartFault) -> Self {
+        let exit = match &fault {
+            StartFault::Identity(_) | StartFault::Script(_) => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self::new(exit, fault)
+    }
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => "SIGTERM",
+        }
+    }
+}

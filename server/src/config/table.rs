@@ -1,0 +1,155 @@
+//! The table of settings.
+
+use super::Environment;
+
+/// One setting: its key in the file, its variable, its default and what it means.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Key in the file; the flag is the same with hyphens.
+    pub key: &'static str,
+    /// Environment variable.
+    pub variable: &'static str,
+    /// The value where no layer gives one; empty means none.
+    pub default: Default,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+}
+
+/// Where a default comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Default {
+    /// The same everywhere.
+    Text(&'static str),
+    /// Depends on the user and their environment.
+    Computed(fn(&Environment) -> String),
+}
+
+const fn setting(
+    key: &'static str,
+    variable: &'static str,
+    default: &'static str,
+    unit: &'static str,
+    doc: &'static str,
+) -> Setting {
+    Setting { key, variable, default: Default::Text(default), unit, doc }
+}
+
+/// Every setting, in the order in which they are printed.
+pub const SETTINGS: &[Setting] = &[
+    setting(
+        "providers",
+        "TWOLANE_PROVIDERS",
+        "127.0.0.1:0",
+        "address",
+        "where the provider endpoint listens",
+    ),
+    setting("http", "TWOLANE_HTTP", "127.0.0.1:0", "address", "where the page is served; `off` for no page"),
+    Setting {
+        key: "run_dir",
+        variable: "TWOLANE_RUN_DIR",
+        default: Default::Computed(Environment::run_dir),
+        unit: "path",
+        doc: "where connection files and ports.json are written",
+    },
+    setting(
+        "providers_file",
+        "TWOLANE_PROVIDERS_FILE",
+        "",
+        "path",
+        "the provider endpoint's connection file; RUN_DIR/providers.json where unset",
+    ),
+    setting(
+        "wire_version",
+        "TWOLANE_WIRE_VERSION",
+        "1",
+        "1 or 2",
+        "version of the envelope that the endpoint writes",
+    ),
+    setting(
+        "script",
+        "TWOLANE_SCRIPT",
+        "",
+        "path",
+        "what the script provider plays; its own script where unset",
+    ),
+    setting(
+        "key_file",
+        "TWOLANE_KEY_FILE",
+        "",
+        "path",
+        "a fixed connection key: a connection file, 64 hex digits or a JSON array; a fresh one where unset",
+    ),
+    setting(
+        "daemon_id",
+        "TWOLANE_DAEMON_ID",
+        "",
+        "32 hex digits",
+        "a fixed daemon id, for hosts that cannot re-read a connection file; a fresh one where unset",
+    ),
+    setting(
+        "handshake_limit",
+        "TWOLANE_HANDSHAKE_LIMIT",
+        "2s",
+        "time",
+        "one absolute deadline for a whole handshake",
+    ),
+    setting(
+        "pending_peers",
+        "TWOLANE_PENDING_PEERS",
+        "256",
+        "connections",
+        "connections in their handshake at once",
+    ),
+    setting(
+        "waiting_peers",
+        "TWOLANE_WAITING_PEERS",
+        "1024",
+        "connections",
+        "connections that wait for a place in the handshake, for at most one handshake_limit",
+    ),
+    setting("peers", "TWOLANE_PEERS", "256", "connections", "authenticated connections of an endpoint"),
+    setting(
+        "stall_limit",
+        "TWOLANE_STALL_LIMIT",
+        "30s",
+        "time",
+        "a peer that reads nothing for so long while control waits is closed",
+    ),
+    setting(
+        "drain",
+        "TWOLANE_DRAIN",
+        "10s",
+        "time",
+        "how long a stopping server waits for its peers to read",
+    ),
+    setting(
+        "receive_buffer",
+        "TWOLANE_RECEIVE_BUFFER",
+        "64KiB",
+        "bytes",
+        "receive buffer of lane sockets; short ones keep control ahead of display",
+    ),
+    setting(
+        "unsent_limit",
+        "TWOLANE_UNSENT_LIMIT",
+        "16KiB",
+        "bytes",
+        "unsent bytes that the kernel may hold (TCP_NOTSENT_LOWAT); 0 leaves the platform's",
+    ),
+    setting(
+        "self_attach",
+        "TWOLANE_SELF_ATTACH",
+        "false",
+        "boolean",
+        "the server also attaches a reader of its own, so that the page has traffic to show",
+    ),
+    setting(
+        "log",
+        "TWOLANE_LOG",
+        "info",
+        "filter",
+        "what is logged to standard error: error, warn, info, debug, trace, or target=level,...",
+    ),
+];

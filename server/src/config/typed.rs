@@ -1,0 +1,208 @@
+//! The settings with their types.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use twolane_core::envelope::Version;
+use twolane_core::limits::DAEMON_ID_LEN;
+
+use super::layers::{Resolved, Value};
+use super::table::Setting;
+use super::{ConfigFault, value};
+use crate::net::address::parse_loopback;
+use crate::net::socket::Tuning;
+
+/// Every setting, checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the provider endpoint listens: a literal loopback address.
+    pub providers: SocketAddr,
+    /// Where the page is served: a literal loopback address; `None` for no page.
+    pub http: Option<SocketAddr>,
+    /// Directory of connection files and `ports.json`.
+    pub run_dir: PathBuf,
+    /// The provider endpoint's connection file, where it has another place than the run dir.
+    pub providers_file: Option<PathBuf>,
+    /// Version of the envelope that the endpoint writes.
+    pub wire_version: Version,
+    /// What the script provider plays; its own script where `None`.
+    pub script: Option<PathBuf>,
+    /// Where a fixed key is read from.
+    pub key_file: Option<PathBuf>,
+    /// A fixed daemon id.
+    pub daemon_id: Option<[u8; DAEMON_ID_LEN]>,
+    /// Deadline of a whole handshake.
+    pub handshake_limit: Duration,
+    /// Connections in their handshake at once.
+    pub pending_peers: usize,
+    /// Connections that wait for a place in the handshake.
+    pub waiting_peers: usize,
+    /// Authenticated connections of an endpoint.
+    pub peers: usize,
+    /// How long a peer may read nothing while control waits.
+    pub stall_limit: Duration,
+    /// How long a stopping server waits for its peers to read.
+    pub drain: Duration,
+    /// Buffers of lane sockets.
+    pub tuning: Tuning,
+    /// Whether the server attaches a reader of its own.
+    pub self_attach: bool,
+    /// Log filter.
+    pub log: String,
+}
+
+impl Config {
+    pub(super) fn from_resolved(resolved: &Resolved) -> Result<Self, ConfigFault> {
+        let at = |key| At::find(resolved, key);
+        Ok(Self {
+            providers: at("providers")
+                .read(|text| parse_loopback(text).map_err(|fault| fault.to_string()))?,
+            http: at("http").read(|text| match text {
+                "off" => Ok(None),
+                _ => parse_loopback(text).map(Some).map_err(|fault| fault.to_string()),
+            })?,
+            run_dir: at("run_dir").read(|text| match text {
+                "" => Err("expected a path".to_owned()),
+                _ => Ok(PathBuf::from(text)),
+            })?,
+            providers_file: at("providers_file").path(),
+            wire_version: at("wire_version").read(|text| match text {
+                "1" => Ok(Version::V1),
+                "2" => Ok(Version::V2),
+                _ => Err("expected 1 or 2".to_owned()),
+            })?,
+            script: at("script").path(),
+            key_file: at("key_file").path(),
+            daemon_id: at("daemon_id").read(daemon_id)?,
+            handshake_limit: at("handshake_limit").read(positive_time)?,
+            pending_peers: at("pending_peers").read(value::count)?,
+            waiting_peers: at("waiting_peers").read(value::count)?,
+            peers: at("peers").read(value::count)?,
+            stall_limit: at("stall_limit").read(positive_time)?,
+            drain: at("drain").read(value::time)?,
+            tuning: Tuning {
+                receive_bytes: at("receive_buffer").read(|text| match value::bytes(text)? {
+                    bytes if bytes < 4096 => Err("at least 4KiB".to_owned()),
+                    bytes => Ok(bytes),
+                })?,
+                unsent_bytes: at("unsent_limit").read(value::bytes)?,
+            },
+            self_attach: at("self_attach").read(value::boolean)?,
+            log: at("log").read(|text| {
+                let filter: Result<tracing_subscriber::EnvFilter, _> = text.parse();
+                filter.map(|_| text.to_owned()).map_err(|fault| fault.to_string())
+            })?,
+        })
+    }
+
+    /// Where the provider endpoint's connection file is written.
+    pub fn providers_file(&self) -> PathBuf {
+        self.providers_file.clone().unwrap_or_else(|| self.run_dir.join("providers.json"))
+    }
+}
+
+fn positive_time(text: &str) -> Result<Duration, String> {
+    match value::time(text)? {
+        time if time.is_zero() => Err("expected more than 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
+fn daemon_id(text: &str) -> Result<Option<[u8; DAEMON_ID_LEN]>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let mut id = [0; DAEMON_ID_LEN];
+    crate::net::identity::hex_into(text, &mut id)
+        .map(|()| Some(id))
+        .ok_or_else(|| "expected 32 hex digits".to_owned())
+}
+
+/// One value with its setting.
+struct At<'a> {
+    setting: &'static Setting,
+    value: &'a Value,
+}
+
+impl<'a> At<'a> {
+    fn find(resolved: &'a Resolved, key: &str) -> Self {
+        // The typed form asks for keys of the table only; a test below resolves every one.
+        let mut rows = resolved.rows();
+        let (setting, value) = rows
+            .find(|(setting, _)| setting.key == key)
+            .unwrap_or_else(|| unreachable!("{key} is not in the table of settings"));
+        Self { setting, value }
+    }
+
+    fn read<T>(&self, read: impl Fn(&str) -> Result<T, String>) -> Result<T, ConfigFault> {
+        read(&self.value.text).map_err(|reason| ConfigFault::Value {
+            key: self.setting.key,
+            value: self.value.text.clone(),
+            from: self.value.source.to_string(),
+            reason,
+        })
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        (!self.value.text.is_empty()).then(|| PathBuf::from(&self.value.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Environment, Layers};
+    use super::*;
+
+    fn with(key: &'static str, text: &str) -> Result<Config, ConfigFault> {
+        let layers = Layers::default().flag(key, Some(text.to_owned()));
+        layers.resolve(&Environment::with(&[]))?.typed()
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_specification() {
+        let config = Layers::default().resolve(&Environment::with(&[])).unwrap().typed().unwrap();
+        assert_eq!(config.handshake_limit, Duration::from_secs(2));
+        assert_eq!((config.pending_peers, config.waiting_peers, config.peers), (256, 1024, 256));
+        assert_eq!(config.stall_limit, Duration::from_secs(30));
+        assert_eq!(config.drain, Duration::from_secs(10));
+        assert_eq!(config.tuning, Tuning::default());
+        assert_eq!(config.wire_version, Version::V1);
+        assert_eq!(config.providers_file(), PathBuf::from("/tmp/twolane-1000/providers.json"));
+    }
+
+    #[test]
+    fn a_refused_value_is_named_with_its_place_and_what_would_do() {
+        let fault = with("providers", "0.0.0.0:80").unwrap_err().to_string();
+        assert!(
+            fault.contains("providers") && fault.contains("flag") && fault.contains("127.0.0.1"),
+            "{fault}"
+        );
+        for (key, text) in [
+            ("http", "example.org:80"),
+            ("wire_version", "3"),
+            ("peers", "0"),
+            ("drain", "10"),
+            ("handshake_limit", "0s"),
+            ("daemon_id", "abc"),
+            ("receive_buffer", "1KiB"),
+            ("self_attach", "yes"),
+            ("run_dir", ""),
+            ("log", "a=b=c"),
+        ] {
+            let fault = with(key, text).unwrap_err().to_string();
+            assert!(fault.contains(key) && fault.contains("flag"), "{fault}");
+        }
+    }
+
+    #[test]
+    fn the_page_can_be_switched_off() {
+        assert_eq!(with("http", "off").unwrap().http, None);
+    }
+
+    #[test]
+    fn an_id_is_32_hex_digits() {
+        let id = with("daemon_id", "000102030405060708090a0b0c0d0e0F").unwrap().daemon_id;
+        assert_eq!(id, Some([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]));
+    }
+}

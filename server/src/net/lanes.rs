@@ -1,0 +1,389 @@
+//! The sending side of a connection as its producers see it: two lanes and no socket.
+
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::Notify;
+use twolane_core::envelope::{Flags, FrameType, Generation, Header, Lane, Parts, Version};
+use twolane_core::lanes::outbox::{Budget, Outbox, Place, PushFault};
+
+/// Answers (Pong) that may wait, in bytes; over it the peer is read no further until it reads.
+const ANSWERS_MAX: usize = 16 * 1024;
+
+/// Why a payload was not queued.
+#[derive(Debug, thiserror::Error)]
+pub enum SendFault {
+    /// The connection is closing or gone.
+    #[error("the connection is closed")]
+    Closed,
+    /// The payload cannot be written.
+    #[error(transparent)]
+    Refused(PushFault),
+}
+
+/// Both lanes of one connection; clones are the same lanes.
+#[derive(Clone, Debug)]
+pub struct Lanes {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    started: Instant,
+    state: Mutex<State>,
+    /// There may be something to write, or the phase changed. The writer alone waits for it.
+    filled: Notify,
+    /// Something was written, or the phase changed.
+    drained: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    outbox: Outbox,
+    /// Frames outside the two lanes, encoded. They go first.
+    answers: Vec<u8>,
+    version: Version,
+    /// Whether a byte was handed to the writer: from then on the version stays.
+    written: bool,
+    phase: Phase,
+    live: BTreeSet<Generation>,
+    next_channel: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// What is queued is still written, then Goodbye where it is wanted.
+    Closing {
+        goodbye: bool,
+    },
+    Closed,
+}
+
+/// What the writer got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Batch {
+    /// Nothing waits.
+    Empty,
+    /// Frames; `control` where one of them is no display frame.
+    Frames { control: bool },
+    /// Nothing will follow.
+    End,
+}
+
+impl Lanes {
+    /// Empty lanes that write in `version`.
+    pub fn new(version: Version) -> Self {
+        let state = State {
+            outbox: Outbox::new(version, Budget::default()),
+            answers: Vec::new(),
+            version,
+            written: false,
+            phase: Phase::Open,
+            live: BTreeSet::new(),
+            next_channel: 1,
+        };
+        let shared = Shared {
+            started: Instant::now(),
+            state: Mutex::new(state),
+            filled: Notify::new(),
+            drained: Notify::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Queues a control payload, waiting for room. With `last` the generation ends.
+    pub async fn control(&self, place: Place<'_>, payload: &[u8], last: bool) -> Result<(), SendFault> {
+        loop {
+            let mut drained = pin!(self.shared.drained.notified());
+            drained.as_mut().enable();
+            match self.try_control(place, payload, last) {
+                Err(SendFault::Refused(PushFault::Full)) => drained.await,
+                done => return done,
+            }
+        }
+    }
+
+    fn try_control(&self, place: Place<'_>, payload: &[u8], last: bool) -> Result<(), SendFault> {
+        let mut state = self.lock();
+        if state.phase != Phase::Open {
+            return Err(SendFault::Closed);
+        }
+        state.outbox.push_control(self.now_ms(), place, payload, last).map_err(SendFault::Refused)?;
+        state.written = true;
+        drop(state);
+        self.shared.filled.notify_one();
+        Ok(())
+    }
+
+    /// Queues a display payload; never waits.
+    pub fn display(&self, place: Place<'_>, payload: &[u8]) -> Result<(), SendFault> {
+        self.queue_display(|outbox| outbox.push_display(place, payload).map(|_| ()))
+    }
+
+    /// Takes over a gap of the hop before; never waits.
+    pub fn gap(&self, place: Place<'_>, dropped: u64) -> Result<(), SendFault> {
+        self.queue_display(|outbox| outbox.push_gap(place, dropped))
+    }
+
+    fn queue_display(
+        &self,
+        push: impl FnOnce(&mut Outbox) -> Result<(), PushFault>,
+    ) -> Result<(), SendFault> {
+        let mut state = self.lock();
+        if state.phase != Phase::Open {
+            return Err(SendFault::Closed);
+        }
+        push(&mut state.outbox).map_err(SendFault::Refused)?;
+        state.written = true;
+        drop(state);
+        self.shared.filled.notify_one();
+        Ok(())
+    }
+
+    /// Queues a frame without a body that echoes `header`, waiting for room.
+    pub async fn answer(&self, frame_type: FrameType, header: &Header) -> Result<(), SendFault> {
+        loop {
+            let mut drained = pin!(self.shared.drained.notified());
+            drained.as_mut().enable();
+            if self.try_answer(frame_type, header)? {
+                return Ok(());
+            }
+            drained.await;
+        }
+    }
+
+    /// False where there is no room.
+    fn try_answer(&self, frame_type: FrameType, header: &Header) -> Result<bool, SendFault> {
+        let mut state = self.lock();
+        if state.phase != Phase::Open {
+            return Err(SendFault::Closed);
+        }
+        if state.answers.len() >= ANSWERS_MAX {
+            return Ok(false);
+        }
+        let answer = pure_header(state.version, frame_type, header.generation(), header.corr());
+        state.answers.extend_from_slice(&answer);
+        state.written = true;
+        drop(state);
+        self.shared.filled.notify_one();
+        Ok(true)
+    }
+
+    /// A side that has not written yet answers in the version of the first frame it read.
+    /// False if it has written in another.
+    pub fn adopt(&self, version: Version) -> bool {
+        let mut state = self.lock();
+        if state.version != version && !state.written {
+            state.version = version;
+            state.outbox = Outbox::new(version, Budget::default());
+        }
+        state.version == version
+    }
+
+    /// Takes a generation that the peer chose. False if it is live.
+    pub fn claim(&self, generation: Generation) -> bool {
+        self.lock().live.insert(generation)
+    }
+
+    /// Takes the next free generation of our own: 1, 2, ..., never 0. `None` if all are live.
+    pub fn claim_next(&self) -> Option<Generation> {
+        let mut state = self.lock();
+        for _ in 0..u16::MAX {
+            let generation = Generation { epoch: 0, channel: state.next_channel };
+            state.next_channel = state.next_channel.checked_add(1).unwrap_or(1);
+            if state.live.insert(generation) {
+                return Some(generation);
+            }
+        }
+        None
+    }
+
+    /// Gives a generation back after its LAST.
+    pub fn release(&self, generation: Generation) {
+        self.lock().live.remove(&generation);
+    }
+
+    /// Generations in use.
+    pub fn live(&self) -> usize {
+        self.lock().live.len()
+    }
+
+    /// Display frames shed so far.
+    pub fn shed_total(&self) -> u64 {
+        self.lock().outbox.shed_total()
+    }
+
+    /// Takes nothing more; what is queued is written, then Goodbye if `goodbye`.
+    pub fn close(&self, goodbye: bool) {
+        let mut state = self.lock();
+        if state.phase == Phase::Open {
+            state.phase = Phase::Closing { goodbye };
+        }
+        drop(state);
+        self.wake();
+    }
+
+    /// Takes nothing more and writes nothing more.
+    pub fn abandon(&self) {
+        self.lock().phase = Phase::Closed;
+        self.wake();
+    }
+
+    /// Appends up to `limit` bytes of frames to `batch`, answers first, then control, then display. Each frame is
+    /// shown to `each` as it was appended.
+    pub(super) fn take_batch(&self, batch: &mut Vec<u8>, limit: usize, mut each: impl FnMut(&[u8])) -> Batch {
+        let mut state = self.lock();
+        if state.phase == Phase::Closed {
+            return Batch::End;
+        }
+        let mut control = false;
+        if !state.answers.is_empty() {
+            state.answers.chunks(state.version.header_len()).for_each(&mut each);
+            let answers = std::mem::take(&mut state.answers);
+            batch.extend_from_slice(&answers);
+            control = true;
+        }
+        while batch.len() < limit {
+            let start = batch.len();
+            match state.outbox.take_frame(self.now_ms(), batch) {
+                None => break,
+                Some(lane) => {
+                    control |= lane == Lane::Control;
+                    each(batch.get(start..).unwrap_or_default());
+                }
+            }
+        }
+        if let (true, Phase::Closing { goodbye }) = (batch.is_empty(), state.phase) {
+            state.phase = Phase::Closed;
+            if !goodbye {
+                return Batch::End;
+            }
+            let origin = Generation { epoch: 0, channel: 0 };
+            batch.extend_from_slice(&pure_header(state.version, FrameType::Goodbye, origin, 0));
+            each(batch);
+            control = true;
+        }
+        drop(state);
+        if batch.is_empty() {
+            return Batch::Empty;
+        }
+        self.shared.drained.notify_waiters();
+        Batch::Frames { control }
+    }
+
+    /// Whether control waits in the queue.
+    pub(super) fn control_waits(&self) -> bool {
+        let state = self.lock();
+        state.outbox.has_control() || !state.answers.is_empty() || state.phase != Phase::Open
+    }
+
+    /// Waits until something was queued or the phase changed. For the writer alone.
+    pub(super) async fn filled(&self) {
+        self.shared.filled.notified().await;
+    }
+
+    /// The outbox's clock.
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.shared.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn wake(&self) {
+        self.shared.filled.notify_one();
+        self.shared.drained.notify_waiters();
+    }
+
+    /// No holder of this lock runs foreign code, so a poisoned state is still whole.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A frame without a body; empty for fields that no header may have, which an echoed legal header never gives.
+pub(crate) fn pure_header(
+    version: Version,
+    frame_type: FrameType,
+    generation: Generation,
+    corr: u64,
+) -> Vec<u8> {
+    let parts = Parts {
+        version,
+        frame_type,
+        flags: Flags::CONTROL,
+        channel: generation.channel,
+        epoch: generation.epoch,
+        corr,
+        len: 0,
+    };
+    Header::new(parts).map(|header| header.encode().to_vec()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(channel: u16) -> Place<'static> {
+        Place { generation: Generation { epoch: 0, channel }, corr: 1, run_id: "run", step_id: 1 }
+    }
+
+    fn take(lanes: &Lanes) -> (Batch, Vec<u8>) {
+        let mut out = Vec::new();
+        (lanes.take_batch(&mut out, 1 << 20, |_| {}), out)
+    }
+
+    #[tokio::test]
+    async fn a_full_control_queue_makes_the_producer_wait_and_loses_nothing() {
+        let lanes = Lanes::new(Version::V1);
+        let payload = format!("{{\"type\":\"finished\",\"x\":\"{}\"}}", "y".repeat(1 << 20));
+        let producer = {
+            let (lanes, payload) = (lanes.clone(), payload.clone());
+            tokio::spawn(async move {
+                for _ in 0..40 {
+                    lanes.control(place(1), payload.as_bytes(), false).await.unwrap();
+                }
+            })
+        };
+        let mut bytes = 0;
+        while bytes < 40 * payload.len() {
+            match take(&lanes) {
+                (Batch::Frames { .. }, out) => bytes += out.len(),
+                _ => tokio::task::yield_now().await,
+            }
+        }
+        producer.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_side_that_wrote_nothing_answers_in_the_version_it_read() {
+        let lanes = Lanes::new(Version::V1);
+        assert!(lanes.adopt(Version::V2));
+        lanes.control(place(1), b"{\"type\":\"finished\"}", true).await.unwrap();
+        assert_eq!(take(&lanes).1[4], 2);
+        assert!(!lanes.adopt(Version::V1));
+    }
+
+    #[tokio::test]
+    async fn closing_writes_what_is_queued_then_goodbye_then_nothing() {
+        let lanes = Lanes::new(Version::V1);
+        lanes.display(place(1), b"{\"type\":\"display_reset\"}").unwrap();
+        lanes.close(true);
+        assert!(matches!(lanes.display(place(1), b"{\"type\":\"display_reset\"}"), Err(SendFault::Closed)));
+        assert_eq!(take(&lanes).0, Batch::Frames { control: false });
+        assert_eq!(take(&lanes).1[5], FrameType::Goodbye.code());
+        assert_eq!(take(&lanes).0, Batch::End);
+    }
+
+    #[test]
+    fn our_own_generations_skip_zero_and_live_ones() {
+        let lanes = Lanes::new(Version::V1);
+        assert!(lanes.claim(Generation { epoch: 0, channel: 2 }));
+        assert!(!lanes.claim(Generation { epoch: 0, channel: 2 }));
+        assert_eq!(lanes.claim_next().map(|generation| generation.channel), Some(1));
+        assert_eq!(lanes.claim_next().map(|generation| generation.channel), Some(3));
+        lanes.lock().next_channel = u16::MAX;
+        assert_eq!(lanes.claim_next().map(|generation| generation.channel), Some(u16::MAX));
+        assert_eq!(lanes.claim_next().map(|generation| generation.channel), Some(4));
+    }
+}
