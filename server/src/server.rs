@@ -113,7 +113,7 @@ impl Server {
         let (stopper, stop) = stop::channel();
         let listener = listen(config.providers, "providers", config)?;
         let providers = local_address(&listener, config.providers)?;
-        let page = config.http.map(|address| listen_page(address)).transpose()?;
+        let page = config.http.map(listen_page).transpose()?;
         let inspect = page.is_some().then(|| Inspect::new(inspect::Config::default())).transpose()?;
         let tap = inspect.as_ref().map_or_else(Tap::off, Inspect::tap);
         let endpoint = Arc::new(Endpoint::new(

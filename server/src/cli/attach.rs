@@ -93,7 +93,7 @@ fn version(text: &str) -> Result<Version, String> {
 }
 
 /// Attaches, prints, and says whether the law was kept.
-pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
+pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
     let layers = global
         .layers()
         .flag("providers_file", options.connection_file.clone())
@@ -110,7 +110,7 @@ pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
         .enable_all()
         .build()
         .map_err(|fault| Failure::new(Exit::Failed, fault))?;
-    runtime.block_on(attach(&config, &options, request))
+    runtime.block_on(attach(&config, options, request))
 }
 
 async fn attach(config: &Config, options: &Options, request: Option<Request>) -> Result<Exit, Failure> {

@@ -34,10 +34,22 @@ impl Request {
             None => return Ok(None),
         };
         let payload = format!("{{\"type\":\"step_request\",\"request\":{}}}", request.trim()).into_bytes();
-        Payload::parse(&payload).and_then(|payload| ProviderControl::from_runner(&payload)).map_err(|fault| {
-            let reason = format!("{name} is no StepRequest: {fault} (counted in the whole payload); expected an object with `model` and `messages`");
-            Failure::new(Exit::Usage, reason)
-        })?;
+        let refused = |reason: String| {
+            let expected = "expected an object with a text `model` and an array `messages`";
+            Failure::new(Exit::Usage, format!("{name} is no StepRequest: {reason}; {expected}"))
+        };
+        Payload::parse(&payload)
+            .and_then(|payload| ProviderControl::from_runner(&payload))
+            .map_err(|fault| refused(format!("in the payload around it, {fault}")))?;
+        let read: serde_json::Value =
+            serde_json::from_str(&request).map_err(|fault| refused(fault.to_string()))?;
+        for (member, is_right) in
+            [("model", read["model"].is_string()), ("messages", read["messages"].is_array())]
+        {
+            if !is_right {
+                return Err(refused(format!("`{member}` is missing or of another kind")));
+            }
+        }
         Ok(Some(Self { payload, generation, corr }))
     }
 

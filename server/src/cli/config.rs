@@ -26,7 +26,7 @@ pub(super) struct Options {
 pub(super) struct CheckOptions {}
 
 /// Prints every setting, then complains about the first that cannot be used.
-pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
+pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
     let resolved = global.layers().resolve(&environment())?;
     let text = if options.json { json(&resolved) } else { table(&resolved) };
     written(std::io::stdout().lock().write_all(text.as_bytes()))?;
@@ -35,7 +35,7 @@ pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
 }
 
 /// Checks all that can be checked without starting: every value, the script, the key file.
-pub(super) fn check(global: &Global, _options: CheckOptions) -> Result<Exit, Failure> {
+pub(super) fn check(global: &Global) -> Result<Exit, Failure> {
     let config = global.layers().resolve(&environment())?.typed()?;
     let usage = |fault: &dyn std::error::Error| Failure::new(Exit::Usage, fault.to_string());
     if let Some(path) = &config.key_file {

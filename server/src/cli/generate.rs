@@ -42,7 +42,7 @@ pub(super) fn run(options: Options) -> Result<Exit, Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "twolane", &mut out);
         }
         What::Man { out_dir: None } => {
-            clap_mangen::Man::new(Cli::command()).render(&mut out).map_err(failed)?
+            clap_mangen::Man::new(Cli::command()).render(&mut out).map_err(failed)?;
         }
         What::Man { out_dir: Some(directory) } => {
             std::fs::create_dir_all(&directory).map_err(failed)?;

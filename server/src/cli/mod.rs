@@ -70,10 +70,10 @@ impl Cli {
         let Self { global, command } = self;
         let done = match command {
             Command::Serve(options) => serve::run(&global, options),
-            Command::Attach(options) => attach::run(&global, options),
+            Command::Attach(options) => attach::run(&global, &options),
             Command::OpenPage(options) => open_page::run(&global, options),
-            Command::Config(options) => config::run(&global, options),
-            Command::CheckConfig(options) => config::check(&global, options),
+            Command::Config(options) => config::run(&global, &options),
+            Command::CheckConfig(config::CheckOptions {}) => config::check(&global),
             Command::Generate(options) => generate::run(options),
         };
         match done {

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use super::table::{Default, SETTINGS, Setting};
 use super::{Config, ConfigFault};
 
+type Lookup = Box<dyn Fn(&str) -> Option<OsString>>;
+
 /// What the process was started with, apart from its flags. Taken as a value so that tests own it.
 pub struct Environment {
-    variable: Box<dyn Fn(&str) -> Option<OsString>>,
+    variable: Lookup,
     user_id: u32,
     temporary: PathBuf,
 }

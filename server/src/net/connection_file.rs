@@ -303,7 +303,9 @@ mod tests {
         let old = SystemTime::now() - LEFT_OVER_AGE - Duration::from_secs(5);
         let make = |name: &str, modified: Option<SystemTime>| {
             let file = File::create(dir.path().join(name)).unwrap();
-            modified.map(|time| file.set_modified(time).unwrap());
+            if let Some(time) = modified {
+                file.set_modified(time).unwrap();
+            }
         };
         make(".providers.json.1.tmp", Some(old));
         make(".providers.json.2.tmp", None);

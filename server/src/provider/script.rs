@@ -338,7 +338,7 @@ fn write_value(value: &toml::Value, out: &mut String) -> Result<(), String> {
         toml::Value::String(text) => write_text(text, out),
         toml::Value::Integer(number) => out.push_str(&number.to_string()),
         toml::Value::Float(number) if number.is_finite() => {
-            out.push_str(&serde_json::json!(number).to_string())
+            out.push_str(&serde_json::json!(number).to_string());
         }
         toml::Value::Float(_) => return Err("payload: JSON has no number for inf and nan".to_owned()),
         toml::Value::Boolean(yes) => out.push_str(if *yes { "true" } else { "false" }),
@@ -416,7 +416,7 @@ mod tests {
         for tag in tags {
             assert!(all.contains(&format!("{{\"type\":\"{tag}\"")), "{tag}");
         }
-        assert!(all.chars().any(|character| !character.is_ascii()));
+        assert!(!all.is_ascii());
     }
 
     #[test]

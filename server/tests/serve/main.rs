@@ -1,0 +1,7 @@
+//! The server and `attach` over real sockets, against themselves and against peers of other hands.
+
+mod attach;
+mod bench;
+mod hostile;
+mod peers;
+mod process;
