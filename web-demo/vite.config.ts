@@ -36,6 +36,9 @@ export default defineConfig({
       // The core's face is an entry of its own: the tests ask the very module that the page runs.
       input: { index: 'index.html', core: 'src/frames.ts' },
       preserveEntrySignatures: 'strict',
+      output: {
+        entryFileNames: ({ name }) => (name === 'core' ? 'assets/core.js' : 'assets/[name]-[hash].js'),
+      },
     },
   },
 });

@@ -2,8 +2,10 @@
 
 use twolane_capture::row::Kind;
 use twolane_capture::units::{Unit, UnitFault};
-use twolane_core::dissect::{Node, Stage, Tree};
+use twolane_core::dissect::{Node, Tree};
 use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::STAGES;
 
 /// Words of one record: depth, start, start of the value, end, kind and mask (kind in bits 0-7,
 /// mask in bits 8-15), and where name, value and meaning begin in the text. Each of the three ends
@@ -47,17 +49,16 @@ impl Detail {
     }
 }
 
-/// Takes bytes apart that no capture surrounds. `kind` is `frame`, `client_hello`, `server_proof` or
-/// `client_auth`; nothing for any other.
+/// Takes bytes apart that no capture surrounds. `kind` is `frame` or a stage of the handshake by its
+/// name; nothing for any other.
 #[wasm_bindgen]
 #[must_use]
 pub fn dissect(kind: &str, bytes: &[u8]) -> Option<Detail> {
-    let tree = match kind {
-        "frame" => Tree::frame(bytes),
-        "client_hello" => Tree::handshake(bytes, Stage::ClientHello),
-        "server_proof" => Tree::handshake(bytes, Stage::ServerProof),
-        "client_auth" => Tree::handshake(bytes, Stage::ClientAuth),
-        _ => return None,
+    let stage = STAGES.into_iter().find(|stage| stage.name() == kind);
+    let tree = match stage {
+        Some(stage) => Tree::handshake(bytes, stage),
+        None if kind == "frame" => Tree::frame(bytes),
+        None => return None,
     };
     let mut detail = Detail::pack(&tree);
     detail.judge_bytes(&tree);

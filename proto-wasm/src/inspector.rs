@@ -6,9 +6,10 @@ use twolane_capture::units::{Options, UnitFault};
 use twolane_capture::{Format, Index};
 use twolane_core::body::Tag;
 use twolane_core::envelope::FrameType;
-use twolane_core::handshake::{Key, Stage};
+use twolane_core::handshake::Key;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::STAGES;
 use crate::column::Column;
 use crate::detail::Detail;
 use crate::summary::summary;
@@ -195,10 +196,6 @@ pub fn names() -> String {
 }
 
 fn tag_name(code: u8) -> &'static str {
-    match code.checked_sub(HANDSHAKE_TAG) {
-        Some(0) => Stage::ClientHello.name(),
-        Some(1) => Stage::ServerProof.name(),
-        Some(2) => Stage::ClientAuth.name(),
-        _ => Tag::from_code(code).map_or("", Tag::name),
-    }
+    let stage = code.checked_sub(HANDSHAKE_TAG).and_then(|place| STAGES.get(usize::from(place)));
+    stage.map_or_else(|| Tag::from_code(code).map_or("", Tag::name), |stage| stage.name())
 }

@@ -9,6 +9,11 @@ mod detail;
 mod inspector;
 mod summary;
 
+use twolane_core::handshake::Stage;
+
 pub use column::Column;
 pub use detail::{Detail, dissect};
 pub use inspector::{FilterFault, Inspector, names};
+
+/// The messages of a handshake, in their order.
+pub(crate) const STAGES: [Stage; 3] = [Stage::ClientHello, Stage::ServerProof, Stage::ClientAuth];

@@ -4,12 +4,12 @@ use core::fmt::Write as _;
 
 use twolane_capture::row::Kind;
 use twolane_capture::units::Unit;
-use twolane_core::dissect::{self, Fault, Field, FieldName, NodeKind, Sink, Stage};
+use twolane_core::dissect::{self, Fault, Field, FieldName, NodeKind, Sink};
+
+use crate::STAGES;
 
 /// Characters of a line; no screen shows more.
 const LINE_MAX: usize = 240;
-
-const STAGES: [Stage; 3] = [Stage::ClientHello, Stage::ServerProof, Stage::ClientAuth];
 
 /// The line of `unit`: what is wrong first, then its payload's members.
 pub(crate) fn summary(unit: &Unit<'_>) -> String {
