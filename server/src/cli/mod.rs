@@ -7,6 +7,7 @@ mod attach_law;
 mod attach_request;
 mod banner;
 mod config;
+mod decode;
 mod frame_line;
 mod generate;
 mod log;
@@ -54,6 +55,8 @@ enum Command {
     /// Attach to a lane endpoint: authenticate, print frames, check the seq law
     #[command(alias = "listen")]
     Attach(attach::Options),
+    /// Decode a capture, a byte stream or a dump: table, tree or JSON
+    Decode(decode::Options),
     /// Print a new address of a running server's page
     OpenPage(open_page::Options),
     /// Print every setting with its value, where it came from, unit and meaning
@@ -71,6 +74,7 @@ impl Cli {
         let done = match command {
             Command::Serve(options) => serve::run(&global, options),
             Command::Attach(options) => attach::run(&global, &options),
+            Command::Decode(options) => decode::run(options),
             Command::OpenPage(options) => open_page::run(&global, options),
             Command::Config(options) => config::run(&global, &options),
             Command::CheckConfig(config::CheckOptions {}) => config::check(&global),

@@ -1,0 +1,152 @@
+//! `twolane decode`: what a capture, a byte stream or a dump says, for people and programs.
+
+mod input;
+mod json;
+mod printer;
+mod progress;
+mod summary;
+mod table;
+mod text;
+mod tree;
+
+use std::io::{IsTerminal as _, stderr, stdout};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use twolane_capture::units::{Options as Reading, Units};
+use twolane_capture::{Filter, Format as Capture, Source};
+use twolane_core::handshake::Key;
+use twolane_core::limits::CONNECTION_FILE_MAX;
+
+use super::{Exit, Failure};
+use crate::net::secret_file;
+use input::Input;
+use printer::Printer;
+use progress::Progress;
+
+/// What to decode, and how to print it.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    twolane decode run.pcapng                              a table, one frame a line\n  \
+    tcpdump -i lo -U -w - port 7000 | twolane decode -     live, each frame as it completes\n  \
+    twolane decode run.pcap --key-file providers.json      handshakes verified under the key\n  \
+    twolane decode run.pcap --filter 'lane=control and gen=3' --format tree\n  \
+    twolane decode run.pcap --json | jq 'select(.type == \"Ping\")'\n  \
+    xxd frame.bin | twolane decode - --input hex\n\n\
+    Filters: NAME OPERATOR VALUE, joined by and, or, not and parentheses. Names: kind, lane, type, tag, dir, law,\n\
+    fault, verified (= !=); gen, epoch, corr, seq, dropped, version, flags, conn, len, offset (= != < <= > >=);\n\
+    text (~ !~, with a part of the body); last, guess, cut (alone).\n\n\
+    Exit codes: 0 all is well, 1 the law is broken or a handshake is not verified under the key given,\n\
+    2 wrong usage, 4 the input is damaged or incomplete (what could be read was printed).")]
+pub(super) struct Options {
+    /// Capture, byte stream or text to read; - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "table", conflicts_with = "json")]
+    format: Format,
+    /// One JSON object a line, as --format json
+    #[arg(long)]
+    json: bool,
+    /// Print only what passes this filter, such as 'lane=display and seq>=10'
+    #[arg(long, value_name = "EXPR", value_parser = Filter::parse)]
+    filter: Option<Filter>,
+    /// Verify handshakes under the key in this file: a connection file, 64 hexadecimal digits or a JSON array
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure_key_hex")]
+    key_file: Option<PathBuf>,
+    /// Verify handshakes under this test key; arguments are seen by every user of the machine
+    #[arg(long, value_name = "HEX")]
+    insecure_key_hex: Option<String>,
+    /// What the input is, instead of finding it out
+    #[arg(long, value_name = "KIND")]
+    input: Option<InputKind>,
+    /// Search for the next frame after a broken header, instead of giving the direction up
+    #[arg(long)]
+    resync: bool,
+    /// Do not cut lines at the width of the terminal
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One unit a line
+    Table,
+    /// Every field of every unit, with its bytes
+    Tree,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum InputKind {
+    /// A pcap file
+    Pcap,
+    /// A pcapng file, such as `twolane tap` writes
+    Pcapng,
+    /// The bytes of one direction of one connection
+    Raw,
+    /// Hexadecimal text, plain or as xxd and hexdump -C print it
+    Hex,
+    /// Base64 text
+    Base64,
+}
+
+impl From<InputKind> for Capture {
+    fn from(kind: InputKind) -> Self {
+        match kind {
+            InputKind::Pcap => Self::Pcap,
+            InputKind::Pcapng => Self::PcapNg,
+            InputKind::Raw => Self::Raw,
+            InputKind::Hex => Self::Hex,
+            InputKind::Base64 => Self::Base64,
+        }
+    }
+}
+
+/// Decodes and says whether all was well.
+pub(super) fn run(options: Options) -> Result<Exit, Failure> {
+    let key = options.key()?;
+    let has_key = key.is_some();
+    let mut input = Input::open(&options.file)?;
+    let mut progress = Progress::new(input.len(), stderr().is_terminal() && !stdout().is_terminal());
+    let format = if options.json { Format::Json } else { options.format };
+    let printer = Printer::new(format, options.filter, options.full);
+    let mut units = Units::new(printer, Reading { resync: options.resync, ..Reading::default() });
+    units.set_key(key);
+    let mut source = options.input.map_or_else(Source::new, |kind| Source::with_format(kind.into()));
+
+    let mut fault = None;
+    while fault.is_none() {
+        let Some(chunk) = input.next_chunk()? else { break };
+        fault = source.push(chunk, &mut units).err();
+        if !units.sink_mut().flush()? {
+            return Ok(Exit::Done);
+        }
+        progress.advance(chunk.len(), units.count());
+    }
+    let finished = source.finish(&mut units);
+    if !units.sink_mut().flush()? {
+        return Ok(Exit::Done);
+    }
+    progress.clear();
+    Ok(summary::report(units.sink(), &source, fault.or(finished.err()), has_key))
+}
+
+impl Options {
+    fn key(&self) -> Result<Option<Key>, Failure> {
+        let usage = |text: String| Failure::new(Exit::Usage, text);
+        if let Some(path) = &self.key_file {
+            let text = secret_file::read(path, CONNECTION_FILE_MAX)
+                .map_err(|fault| usage(format!("key file: {fault}")))?;
+            let key = Key::from_text(&text)
+                .map_err(|fault| usage(format!("key file {}: {fault}", path.display())))?;
+            return Ok(Some(key));
+        }
+        let Some(hex) = &self.insecure_key_hex else { return Ok(None) };
+        match Key::from_text(hex.as_bytes()) {
+            Ok(key) => Ok(Some(key)),
+            Err(fault) => Err(usage(format!("--insecure-key-hex: {fault}"))),
+        }
+    }
+}
