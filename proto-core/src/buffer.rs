@@ -57,10 +57,10 @@ impl<'b> FrameBuffer<'b> {
 
     /// Where the next bytes off the socket go. Never empty after [`take`](Self::take) answered `None`.
     pub fn space(&mut self) -> &mut [u8] {
-        if self.start > 0 {
-            self.storage.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
+        let Self { start, end, .. } = *self;
+        if 0 < start && start <= end && end <= self.storage.len() {
+            self.storage.copy_within(start..end, 0);
+            (self.start, self.end) = (0, end - start);
         }
         self.storage.get_mut(self.end..).unwrap_or_default()
     }

@@ -296,7 +296,12 @@ pub fn encode_frame(header: &Header, body: &[u8], out: &mut [u8]) -> Result<usiz
     else {
         return Err(EncodeFault::BufferTooSmall { needed, available });
     };
-    head_place.copy_from_slice(&head);
-    body_place.copy_from_slice(body);
+    copy(head_place, &head);
+    copy(body_place, body);
     Ok(needed)
+}
+
+/// Copies as far as both reach, so that no compiler has to be convinced that the lengths are equal.
+fn copy(to: &mut [u8], from: &[u8]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
 }

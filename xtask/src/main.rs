@@ -7,6 +7,7 @@ mod core_builds;
 mod debian;
 mod demo;
 mod golden;
+mod no_panic;
 mod open;
 mod page;
 mod parts;

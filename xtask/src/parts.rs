@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{browser, checks, core_builds, golden, page, setup};
+use crate::{browser, checks, core_builds, golden, no_panic, page, setup};
 
 /// One named part of the tests.
 pub(crate) struct Part {
@@ -28,6 +28,7 @@ pub(crate) const PARTS: &[Part] = &[
     quick("clippy", "no lint in any target", checks::clippy),
     part("features", "the core with each set of features", core_builds::features),
     part("targets", "the core for machines without a system", core_builds::targets),
+    part("no-panic", "no panic is reachable from the core's entry points", no_panic::no_panic),
     part("docs", "the documentation builds without a warning", checks::docs),
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),

@@ -44,8 +44,11 @@ impl<'a> JsonStr<'a> {
     pub fn decode_into<'b>(&self, out: &'b mut [u8]) -> Option<&'b str> {
         let mut len = 0;
         for character in self.chars() {
-            let place = out.get_mut(len..len + character.len_utf8())?;
-            len += character.encode_utf8(place).len();
+            let mut encoded = [0; 4];
+            for byte in character.encode_utf8(&mut encoded).bytes() {
+                *out.get_mut(len)? = byte;
+                len += 1;
+            }
         }
         core::str::from_utf8(out.get(..len)?).ok()
     }

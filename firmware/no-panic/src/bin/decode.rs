@@ -1,0 +1,41 @@
+//! The frame decoder, over unread bytes and over a fixed buffer, and the encoder.
+#![no_std]
+#![no_main]
+
+use no_panic::{halt, input, output};
+use twolane_core::buffer::{Event, FrameBuffer};
+use twolane_core::frame::{FrameDecoder, Item, encode_frame};
+
+#[unsafe(no_mangle)]
+extern "C" fn _start() -> ! {
+    let mut storage = [0; 512];
+    let bytes = input(&mut storage);
+    let mut decoder = FrameDecoder::new(256);
+    let mut unread = &*bytes;
+    while let Ok(decoded) = decoder.decode(unread) {
+        if let Item::Frame(frame) = decoded.item {
+            let mut out = [0; 300];
+            output(encode_frame(&frame.header, frame.body, &mut out));
+            output(out);
+        }
+        if decoded.consumed == 0 {
+            break;
+        }
+        unread = unread.get(decoded.consumed..).unwrap_or_default();
+    }
+    output(decoder.end(unread));
+    let mut second = [0; 512];
+    if let Ok(mut frames) = FrameBuffer::new(input(&mut second)) {
+        let space = frames.space();
+        let count = space.len().min(bytes.len());
+        space.iter_mut().zip(&*bytes).for_each(|(to, from)| *to = *from);
+        frames.advance(count);
+        while let Ok(Some(event)) = frames.take() {
+            if let Event::Frame(frame) = event {
+                output(frame.body.len());
+            }
+        }
+        output(frames.end());
+    }
+    halt()
+}

@@ -1,0 +1,30 @@
+//! Both handshake machines and the connection file.
+#![no_std]
+#![no_main]
+
+use no_panic::{halt, input, output};
+use twolane_core::connection_file::ConnectionFile;
+use twolane_core::handshake::{ClientHandshake, DaemonId, Key, ServerHandshake};
+
+#[unsafe(no_mangle)]
+extern "C" fn _start() -> ! {
+    let mut storage = [0; 512];
+    let bytes = input(&mut storage);
+    let mut second = [0; 512];
+    let Ok(key) = Key::new(input(&mut second)) else { halt() };
+    let mut client = ClientHandshake::new(&key, DaemonId([1; 16]), [2; 32]);
+    output(&*client.hello());
+    output(client.receive(bytes).is_ok());
+    output(client.receive(bytes).is_ok());
+    output(client.daemon_ver());
+    if let Ok(mut server) = ServerHandshake::new(&key, DaemonId([1; 16]), [3; 32], "0.1.0") {
+        output(server.receive(bytes).is_ok());
+        output(server.receive(bytes).is_ok());
+        output(server.role());
+    }
+    if let Ok(file) = ConnectionFile::parse(bytes) {
+        output(file.pid());
+    }
+    output(Key::from_text(bytes).is_ok());
+    halt()
+}
