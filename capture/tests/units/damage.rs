@@ -199,3 +199,15 @@ fn every_hole_of_a_stream_is_accounted_for() {
         }
     }
 }
+
+#[test]
+fn behind_a_frame_nothing_is_taken_for_a_handshake_message() {
+    let [hello, ..] = handshake();
+    let embedding = crate::wire::frame(twolane_core::envelope::Flags::CONTROL, 3, &hello);
+    let first = delta(0);
+    let rest = [delta(1), delta(2), delta(3)].concat();
+    let script = Script::new(Opening::Syn).bytes(&first).missing(10).bytes(&embedding[10..]).bytes(&rest);
+    let units = script.end();
+    assert!(units.iter().all(|unit| unit.kind != Kind::Handshake));
+    assert_eq!(units[2].fault, Some(UnitFault::Passed { bytes: (embedding.len() - 10) as u64 }));
+}
