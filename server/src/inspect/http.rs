@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Extension, Request, State};
@@ -210,20 +210,23 @@ fn session_answer(left: Option<Duration>) -> Response<Body> {
     json(StatusCode::OK, &answer)
 }
 
-async fn body(request: Request) -> Result<axum::body::Bytes, Problem> {
-    let read = axum::body::to_bytes(request.into_body(), BODY_BYTES_MAX);
+async fn body(request: Request) -> Result<Bytes, Problem> {
+    let too_long = || {
+        let text = format!("the body is longer than {BODY_BYTES_MAX} bytes, or was cut off");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body", text)
+    };
+    let body = request.into_body();
+    // What is announced to be too long is not waited for.
+    if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
+        return Err(too_long());
+    }
+    let read = axum::body::to_bytes(body, BODY_BYTES_MAX);
     match tokio::time::timeout(BODY_TIMEOUT, read).await {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(_)) => Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "body",
-            format!("the body is longer than {BODY_BYTES_MAX} bytes, or was cut off"),
-        )),
-        Err(_) => Err(Problem::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "body",
-            format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs()),
-        )),
+        Ok(read) => read.map_err(|_| too_long()),
+        Err(_) => {
+            let text = format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs());
+            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body", text))
+        }
     }
 }
 
