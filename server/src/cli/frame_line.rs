@@ -5,14 +5,12 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use twolane_core::body::Body;
 use twolane_core::envelope::Header;
-use twolane_core::limits::INTEGER_MAX;
 use twolane_core::scan::value::Value;
 
 use super::attach_law::{Checked, Laws};
+use super::decode::json::{hex, push_body};
+use super::decode::text::{Integer, push_quoted, push_safe};
 use crate::net::inbox::Taken;
-
-/// Bytes of a body that is no JSON that are printed, in hexadecimal.
-const HEX_MAX: usize = 4096;
 
 /// Characters of a row's last column.
 const DETAIL_MAX: usize = 72;
@@ -71,7 +69,7 @@ impl Printer {
                 "{{\"kind\":\"law\",\"ok\":{},\"frames\":{frames},\"generations_ended\":{ended},\
                  \"dropped\":{},\"breaches\":{breaches},\"faults\":{faults}}}\n",
                 laws.kept(),
-                integer(*dropped),
+                Integer(*dropped),
             );
         }
         let word = if laws.kept() { "law kept" } else { "law BROKEN" };
@@ -118,26 +116,19 @@ impl Printer {
             out,
             "{{\"index\":{},\"time_ns\":{},\"connection\":1,\"direction\":\"b>a\",\"kind\":\"frame\",{}",
             self.index,
-            integer(now_ns()),
+            Integer(now_ns()),
             header_members(header),
         );
-        let _ = write!(out, ",\"offset\":{}", integer(offset));
+        let _ = write!(out, ",\"offset\":{}", Integer(offset));
         let body = frame.body();
-        match (body.is_empty(), std::str::from_utf8(body)) {
-            (true, _) => {}
-            // Strict JSON has line ends between its tokens only.
-            (false, Ok(text)) if Value::parse(body).is_ok() => {
-                let _ = write!(out, ",\"body\":{}", text.replace(['\n', '\r'], " "));
-            }
-            _ => {
-                let hex: String = body.iter().take(HEX_MAX).map(|byte| format!("{byte:02x}")).collect();
-                let _ = write!(out, ",\"body_hex\":\"{hex}\"");
-            }
+        if !body.is_empty() && !push_body(body, out) {
+            hex("body_hex", body, out);
         }
         if let Some((offset, reason)) = &checked.fault {
             let offset = offset.map_or_else(|| "null".to_owned(), |offset| offset.to_string());
-            let reason = serde_json::Value::from(reason.as_str());
-            let _ = write!(out, ",\"fault\":{{\"offset\":{offset},\"reason\":{reason}}}");
+            let _ = write!(out, ",\"fault\":{{\"offset\":{offset},\"reason\":");
+            push_quoted(reason, out);
+            out.push('}');
         }
         out.push_str("}\n");
     }
@@ -151,7 +142,7 @@ fn header_members(header: &Header) -> String {
         header.frame_type().name(),
         header.flags().is_last(),
         header.channel(),
-        integer(header.corr()),
+        Integer(header.corr()),
     );
     if header.version().number() > 1 {
         let _ = write!(out, ",\"epoch\":{}", header.epoch());
@@ -198,15 +189,11 @@ fn detail(payload: Value<'_>) -> String {
     delta.unwrap_or(members)
 }
 
-/// Text off the wire that cannot steer a terminal.
+/// Text off the wire that cannot steer a terminal, whole.
 fn printable(raw: impl AsRef<[u8]>) -> String {
-    let text = String::from_utf8_lossy(raw.as_ref()).into_owned();
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
-/// Integers that not every JSON reader keeps exact are strings.
-fn integer(number: u64) -> String {
-    if number > INTEGER_MAX { format!("\"{number}\"") } else { number.to_string() }
+    let mut out = String::new();
+    push_safe(String::from_utf8_lossy(raw.as_ref()).chars(), usize::MAX, &mut out);
+    out
 }
 
 fn now_ns() -> u64 {

@@ -1,6 +1,7 @@
 //! One authenticated peer of a provider endpoint: a reader, a writer, and the runs that fill the lanes.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::tcp::OwnedReadHalf;
@@ -91,7 +92,12 @@ enum Next {
 }
 
 /// Serves a peer until either side ends it.
-pub async fn serve(peer: Authenticated, endpoint: &Endpoint, observer: &Observer, mut stop: Stop) -> End {
+pub async fn serve(
+    peer: Authenticated,
+    endpoint: &Arc<Endpoint>,
+    observer: &Observer,
+    mut stop: Stop,
+) -> End {
     let (mut socket, mut write_half) = peer.stream.into_split();
     let lanes = Lanes::new(endpoint.version);
     let mut connection = Connection {
@@ -102,10 +108,13 @@ pub async fn serve(peer: Authenticated, endpoint: &Endpoint, observer: &Observer
         observer,
     };
     let mut writer = {
-        let (lanes, observer, stall) = (lanes.clone(), observer.clone(), endpoint.limits.stall);
+        let (lanes, observer, endpoint) = (lanes.clone(), observer.clone(), Arc::clone(endpoint));
         tokio::spawn(async move {
-            let show = |frame: &[u8]| observer.offer(Direction::BToA, Kind::Frame, frame);
-            let end = writer::write(&lanes, &mut write_half, stall, show).await;
+            let show = |frame: &[u8]| {
+                Counters::one(&endpoint.counters.frames_written);
+                observer.offer(Direction::BToA, Kind::Frame, frame);
+            };
+            let end = writer::write(&lanes, &mut write_half, endpoint.limits.stall, show).await;
             // Producers must not wait for room in lanes that nobody empties.
             lanes.abandon();
             end

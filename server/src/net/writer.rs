@@ -114,3 +114,85 @@ async fn wait_writable(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use tokio::net::TcpStream;
+    use twolane_core::envelope::{Generation, Version};
+    use twolane_core::lanes::outbox::Place;
+    use twolane_core::limits::DISPLAY_QUEUE_BYTES;
+
+    use super::super::inbox::{Found, Inbox};
+    use super::super::socket::{Tuning, connect, listen, tune};
+    use super::*;
+
+    const BOUND: Duration = Duration::from_secs(60);
+
+    fn place() -> Place<'static> {
+        Place { generation: Generation { epoch: 0, channel: 1 }, corr: 1, run_id: "run", step_id: 1 }
+    }
+
+    async fn pair() -> (TcpStream, TcpStream) {
+        let tuning = Tuning::default();
+        let listener = listen("127.0.0.1:0".parse().unwrap(), tuning).unwrap();
+        let client = connect(listener.local_addr().unwrap(), tuning, BOUND).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        tune(&server, tuning).unwrap();
+        (client, server)
+    }
+
+    /// Pushes display until the writer is stuck behind a peer that reads nothing and the queue overflows.
+    async fn flood(lanes: &Lanes) {
+        let text = "d".repeat(1000);
+        for at in 0.. {
+            if lanes.shed_total() > 500 {
+                return;
+            }
+            let id = at % 2;
+            let delta = format!("{{\"type\":\"text_delta\",\"message_id\":\"m{id}\",\"delta\":\"{text}\"}}");
+            lanes.display(place(), delta.as_bytes()).unwrap();
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn start(lanes: &Lanes, server: TcpStream, stall: Duration) -> tokio::task::JoinHandle<WriteEnd> {
+        let lanes = lanes.clone();
+        let (_read, mut write_half) = server.into_split();
+        tokio::spawn(async move { write(&lanes, &mut write_half, stall, |_| {}).await })
+    }
+
+    #[tokio::test]
+    async fn control_waits_for_what_kernel_and_batch_hold_and_not_for_the_queue() {
+        let (mut client, server) = pair().await;
+        let lanes = Lanes::new(Version::V1);
+        let writer = start(&lanes, server, BOUND);
+        flood(&lanes).await;
+        lanes.control(place(), b"{\"type\":\"step_started\"}", false).await.unwrap();
+        let mut inbox = Inbox::new(BytesMut::new(), u32::MAX);
+        let ahead_bytes = loop {
+            let offset = inbox.offset();
+            match inbox.take().unwrap() {
+                Some(Found::Frame(frame)) if frame.header.flags().bits() == 2 => break offset,
+                Some(_) => {}
+                None => assert_ne!(inbox.read(&mut client).await.unwrap(), 0),
+            }
+        };
+        // Behind the whole queue it would be at least the queue's budget further back.
+        assert!(ahead_bytes < DISPLAY_QUEUE_BYTES as u64, "{ahead_bytes} bytes went first");
+        writer.abort();
+    }
+
+    #[tokio::test]
+    async fn a_peer_may_stop_reading_while_only_display_waits() {
+        let (_client, server) = pair().await;
+        let lanes = Lanes::new(Version::V1);
+        let limit = Duration::from_millis(50);
+        let mut writer = start(&lanes, server, limit);
+        flood(&lanes).await;
+        assert!(tokio::time::timeout(4 * limit, &mut writer).await.is_err());
+        lanes.control(place(), b"{\"type\":\"step_started\"}", false).await.unwrap();
+        let end = tokio::time::timeout(BOUND, writer).await.unwrap().unwrap();
+        assert!(matches!(end, WriteEnd::Stalled { .. }));
+    }
+}

@@ -67,6 +67,8 @@ async fn play_events(script: &Script, step: &Step, delay: Duration, lanes: &Lane
         } else if now - due > LATE_MAX {
             due = now;
         }
+        // A script without pauses must not keep others, its own cancel among them, from running.
+        tokio::task::consume_budget().await;
         send(event, step, lanes).await?;
     }
     Ok(())

@@ -198,14 +198,20 @@ async fn a_peer_that_stops_reading_while_control_waits_is_closed() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_gets_all_control_and_an_account_of_all_display() {
-    const FRAMES: u64 = 30_000;
+async fn a_flood_keeps_the_law_and_every_frame_is_read_or_accounted_for() {
+    const FRAMES: u64 = 4000;
     let text = "d".repeat(1000);
-    let flood = format!(
-        "start = \"connect\"\n[[event]]\ntimes = {FRAMES}\nlane = \"display\"\n\
-         payload = {{ type = \"display_reset\", x = \"{text}\" }}\n\
-         [[event]]\ntimes = 50\nlane = \"control\"\npayload = {{ type = \"step_started\" }}\n{FINISHED}"
-    );
+    let mut flood = "start = \"connect\"\n".to_owned();
+    for at in 0..FRAMES {
+        // Two messages in turn, so that no delta joins the one before it.
+        flood.push_str(&format!(
+            "[[event]]\nlane = \"display\"\n\
+             payload = {{ type = \"text_delta\", message_id = \"m{}\", delta = \"{text}\" }}\n",
+            at % 2
+        ));
+    }
+    flood.push_str("[[event]]\ntimes = 50\nlane = \"control\"\npayload = { type = \"step_started\" }\n");
+    flood.push_str(FINISHED);
     let bench = Bench::start(&flood, &[]).await;
     let mut runner = bench.runner().await;
     let (mut control_law, mut display_law) = (Law::from_start(Lane::Control), Law::from_start(Lane::Display));
@@ -232,5 +238,5 @@ async fn a_slow_reader_gets_all_control_and_an_account_of_all_display() {
     }
     assert_eq!(control_frames, 51);
     assert_eq!(display_frames + dropped_total, FRAMES);
-    assert!(dropped_total > 0);
+    assert!(bench.count("frames_written") >= control_frames + display_frames);
 }

@@ -12,7 +12,7 @@ use twolane_core::scan::json::{Kind as TokenKind, Scanner};
 use super::text::{Integer, is_unsafe, push_escape, push_hex, push_quoted};
 
 /// Bytes that are printed in hexadecimal of a body that is no JSON; `len` says how many there are.
-pub(super) const HEX_MAX: usize = 4096;
+pub(in crate::cli) const HEX_MAX: usize = 4096;
 
 /// Appends the object and a line end. Writing to a String cannot fail.
 pub(super) fn object(unit: &Unit<'_>, out: &mut String) {
@@ -104,7 +104,7 @@ fn handshake(unit: &Unit<'_>, out: &mut String) {
     }
 }
 
-fn hex(name: &str, bytes: &[u8], out: &mut String) {
+pub(in crate::cli) fn hex(name: &str, bytes: &[u8], out: &mut String) {
     let shown = bytes.get(..bytes.len().min(HEX_MAX)).unwrap_or_default();
     let _ = write!(out, ",\"{name}\":\"");
     push_hex(shown, out);
@@ -113,7 +113,7 @@ fn hex(name: &str, bytes: &[u8], out: &mut String) {
 
 /// Appends `,"body":...` where the text is one strict JSON value without a name that occurs twice in what is
 /// interpreted: a program must not read another meaning than we do. False, and nothing appended, elsewhere.
-fn push_body(text: &[u8], out: &mut String) -> bool {
+pub(in crate::cli) fn push_body(text: &[u8], out: &mut String) -> bool {
     let start = out.len();
     out.push_str(",\"body\":");
     let is_ambiguous = Body::parse(text).is_err_and(|fault| fault.reason == BodyReason::DuplicateName);

@@ -1,12 +1,12 @@
 //! `twolane decode`: what a capture, a byte stream or a dump says, for people and programs.
 
 mod input;
-mod json;
+pub(super) mod json;
 mod printer;
 mod progress;
 mod summary;
 mod table;
-mod text;
+pub(super) mod text;
 mod tree;
 
 use std::io::{IsTerminal as _, stderr, stdout};
