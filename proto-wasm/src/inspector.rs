@@ -57,6 +57,11 @@ impl Inspector {
         Self { index: Index::new(Options { resync, ..Options::default() }), filter: None }
     }
 
+    /// Makes room for a source of about so many bytes.
+    pub fn reserve(&mut self, bytes: u32) {
+        self.index.reserve_bytes(bytes as usize);
+    }
+
     /// Reads the next bytes of the source; gives why it cannot be read on.
     pub fn push(&mut self, bytes: &[u8]) -> Option<String> {
         self.index.push(bytes).err().map(|fault| fault.to_string())

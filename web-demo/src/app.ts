@@ -52,6 +52,8 @@ export class App {
   private standing: Standing | null = null;
   private tapState: TapState = { is: 'stopped' };
   private isShutOut = false;
+  /** How often the tap came back since it was started. */
+  private reconnects = 0;
 
   private readJob: Job | null = null;
   private filterJob: Job | null = null;
@@ -203,6 +205,8 @@ export class App {
     this.bytesRead = 0;
     this.outcome = '';
     this.isShutOut = false;
+    this.isGuessing = false;
+    this.reconnects = 0;
     this.list.show(this.frames, this.matches);
     this.timeline.show(this.frames);
     this.select(null);
@@ -230,6 +234,7 @@ export class App {
     this.isReading = true;
     this.status.begin(job);
     this.changed();
+    this.frames.reserve(source.size);
     const reading = await readInto(this.frames, source, job, (done) => {
       this.bytesRead = done;
       this.status.progress(job, done / Math.max(1, source.size));
@@ -264,6 +269,9 @@ export class App {
   }
 
   private tapChanged(state: TapState): void {
+    if (state.is === 'watching' && this.bytesRead > 0) {
+      this.reconnects += 1;
+    }
     this.tapState = state;
     this.liveButton.setAttribute('aria-pressed', String(state.is !== 'stopped'));
     this.liveButton.textContent = liveLabel(state);
@@ -516,7 +524,14 @@ export class App {
       this.status.say('');
       return;
     }
-    const parts = [this.name, this.frames.format, size(this.bytesRead)];
+    const all = this.isReading && this.source ? ` of ${size(this.source.size)}` : '';
+    const parts = [this.name, this.frames.format, size(this.bytesRead) + all];
+    if (this.isGuessing) {
+      parts.push('frames behind faults are guesses');
+    }
+    if (this.reconnects > 0) {
+      parts.push(`${counted(this.reconnects, 'reconnect')}: the server repeats its latest units after each`);
+    }
     if (this.tapState.is === 'waiting') {
       const seconds = Math.max(1, Math.ceil((this.tapState.retryAt - Date.now()) / 1000));
       const why = this.tapState.reason === '' ? 'the tap broke' : this.tapState.reason;

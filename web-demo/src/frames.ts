@@ -16,6 +16,9 @@ export const MARK = { guess: 1, cut: 2, verified: 4, refuted: 8 } as const;
 /** `law` of a unit. */
 export const LAW = { none: 0, kept: 1, joined: 2, broken: 3 } as const;
 
+/** Room made beforehand at most; a longer source grows as it is read. */
+const RESERVED_MAX = 512 * 1024 * 1024;
+
 const NONE_32 = 0xffff_ffff;
 
 /** One unit, taken apart. */
@@ -76,6 +79,12 @@ export class Frames {
   /** Bytes that the core holds. */
   get held(): number {
     return memory.buffer.byteLength;
+  }
+
+  /** Makes room for a source of so many bytes, so that growing does not stop the page later. */
+  reserve(bytes: number): void {
+    this.core.reserve(Math.min(bytes, RESERVED_MAX));
+    this.look();
   }
 
   /** Reads the next bytes of the source; gives what makes it unreadable from here on, else ''. */

@@ -15,6 +15,8 @@ const DIRECTIONS = [
   { sign: '←', words: 'from b to a, which opened the connection' },
 ];
 
+const TROUBLE_SIGNS = { gap: '▼', fault: '✕' };
+
 export class List {
   readonly rows: Rows;
 
@@ -132,8 +134,10 @@ export class List {
     const way = DIRECTIONS[frames.directions[unit] ?? 0];
     set(direction, way?.sign ?? '', way?.words);
     this.drawLane(lane, unit);
-    set(type, this.typeOf(unit));
-    type?.classList.toggle('dim', !isFrame);
+    set(type, isFrame && trouble !== null ? `${TROUBLE_SIGNS[trouble]} ${this.typeOf(unit)}` : this.typeOf(unit));
+    if (type) {
+      type.className = isFrame ? (trouble ?? '') : 'dim';
+    }
     set(generation, isFrame ? this.generationOf(unit) : '', isFrame ? 'stream_gen' : '');
     set(corr, isFrame ? String(frames.corr(unit)) : '');
     this.drawSeq(seq, unit);
@@ -164,7 +168,7 @@ export class List {
     const seq = this.frames.seq(unit);
     const isBroken = this.frames.laws[unit] === LAW.broken;
     const text = seq === null ? '' : count(seq);
-    set(cell, isBroken ? `✕ ${text}` : text, isBroken ? 'does not follow the seq before it' : '');
+    set(cell, text, isBroken ? 'does not follow the seq before it' : '');
   }
 
   private generationOf(unit: number): string {

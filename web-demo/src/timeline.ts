@@ -6,9 +6,9 @@ import { troubleOf } from './sort.ts';
 import { count, relativeTime } from './text.ts';
 
 const LANES = ['control', 'display', 'other'] as const;
-/** Pixels left for the lanes' words. */
+/** Pixels left for the lanes' words, and on the right for the last time. */
 const LABEL = 66;
-const END = 10;
+const END = 96;
 const TRACK = 13;
 const TOP = 3;
 const MARKS_TOP = TOP + LANES.length * TRACK + 1;
@@ -109,11 +109,11 @@ export class Timeline {
       latest = Math.max(latest, frames.time(unit) ?? 0);
     }
     this.byTime = this.byTime && latest > 0;
-    this.span = this.byTime ? latest : Math.max(1, frames.length - 1);
+    this.span = this.byTime ? latest : Math.max(0, frames.length - 1);
   }
 
   private position(unit: number): number {
-    return (this.byTime ? (this.frames.time(unit) ?? 0) : unit) / this.span;
+    return (this.byTime ? (this.frames.time(unit) ?? 0) : unit) / Math.max(1, this.span);
   }
 
   private x(unit: number, width: number): number {
@@ -132,11 +132,11 @@ export class Timeline {
     });
     if (this.frames.length > 0) {
       context.fillStyle = colours.quiet;
-      const last = this.byTime ? relativeTime(this.span) : `unit ${count(this.frames.length)}`;
+      const last = this.byTime ? relativeTime(this.span) : `unit ${count(this.span)}`;
       context.textAlign = 'right';
-      context.fillText(last, width - END, MARKS_TOP + 7);
+      context.fillText(last, width - 10, MARKS_TOP + 7);
       context.textAlign = 'left';
-      context.fillText(this.byTime ? '0 s' : 'unit 1', 10, MARKS_TOP + 7);
+      context.fillText(this.byTime ? '0 s' : 'unit 0', 10, MARKS_TOP + 7);
     }
   }
 

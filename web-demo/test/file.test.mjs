@@ -164,7 +164,7 @@ describe('a capture that is dropped on the page', () => {
     await page.locator('#list').focus();
     await press('n');
     const row = await rowOf(page, await selectedUnit());
-    assert.equal(row.Type, 'display_gap');
+    assert.equal(row.Type, '▼ display_gap');
     assert.match(row.Summary, /dropped/);
   });
 
