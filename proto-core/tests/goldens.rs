@@ -1,5 +1,5 @@
-#![cfg(feature = "alloc")]
 //! Every golden of fixtures/golden: its dissection, every truncation, every split point, every single-bit flip.
+#![cfg(feature = "alloc")]
 
 use std::fs;
 use std::path::Path;
@@ -256,7 +256,7 @@ fn no_frame_boundary_moves_unless_len_or_version_was_hit() {
                     assert_eq!(changed, flipped(&golden.bytes, bit), "{at}");
                 }
                 Ok(Decoded { consumed, item: Item::Frame(_) }) => {
-                    assert_ne!(consumed, golden.bytes.len(), "{at}: len was hit and must count")
+                    assert_ne!(consumed, golden.bytes.len(), "{at}: len was hit and must count");
                 }
                 Ok(Decoded { consumed: 0, item: Item::Need(more) }) => {
                     assert!(bit < 32, "{at}: waits though len is as it was");

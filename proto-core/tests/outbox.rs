@@ -1,5 +1,5 @@
-#![cfg(feature = "alloc")]
 //! The outbox: control complete and in order, display merged and shed by the rules, every loss accounted for.
+#![cfg(feature = "alloc")]
 
 use std::collections::BTreeMap;
 
