@@ -1,21 +1,19 @@
 // Who knows what is open, what is selected and what is shown; the panes only draw.
 
 import { type View, writeFragment } from './address.ts';
-import { ByteGrid } from './bytes.ts';
+import { DetailPanes } from './detailpanes.ts';
 import { byId, make } from './dom.ts';
 import { type Standing, ask } from './door.ts';
 import { type Emptiness, showEmpty } from './empty.ts';
-import { FieldTree } from './fields.ts';
 import { FilterBox } from './filterbox.ts';
-import { type Detail, Frames, KIND, type Words } from './frames.ts';
+import { Frames, type Words } from './frames.ts';
 import { List } from './list.ts';
 import { Matches } from './matches.ts';
 import { Job } from './pace.ts';
 import { type Source, fileSource, readInto, textSource } from './reading.ts';
-import { sortOf, troubleOf } from './sort.ts';
 import { Status } from './status.ts';
 import { Tap, type TapState } from './tap.ts';
-import { count, counted, size, span } from './text.ts';
+import { count, counted, size } from './text.ts';
 import { ThemeSwitch } from './theme.ts';
 import { Timeline } from './timeline.ts';
 import { Troubles } from './troubles.ts';
@@ -27,8 +25,6 @@ const TIMELINE_EVERY_MS = 250;
 const ADDRESS_EVERY_MS = 300;
 /** Memory at which the live tap is stopped, in bytes: a tab must not eat the machine unasked. */
 const LIVE_HELD_MAX = 1024 ** 3;
-/** Faults behind which a direction is not read on, by the core's words. */
-const GIVES_UP = new Set(['header', 'too-long', 'version-changed', 'handshake', 'undecoded']);
 /** A dropped file longer than this is never tried as a key. */
 const KEY_FILE_MAX = 64 * 1024;
 
@@ -37,8 +33,6 @@ export class App {
   private matches = new Matches();
   private troubles: Troubles;
   private selected: number | null = null;
-  private detail: Detail | null = null;
-  private field = -1;
 
   private name = '';
   private bytesRead = 0;
@@ -61,12 +55,13 @@ export class App {
   private drawScheduled = 0;
   private timelineDrawn = 0;
   private addressTimer = 0;
+  /** Counts the seconds down while the tap waits. */
+  private countdown = 0;
 
   private readonly gapTag: number;
   private readonly list: List;
   private readonly timeline: Timeline;
-  private readonly tree: FieldTree;
-  private readonly grid: ByteGrid;
+  private readonly detail: DetailPanes;
   readonly filter: FilterBox;
   readonly status: Status;
   readonly theme: ThemeSwitch;
@@ -75,7 +70,7 @@ export class App {
   private readonly liveButton = byId('live', HTMLButtonElement);
   private readonly listElement = byId('list', HTMLElement);
 
-  constructor(private readonly words: Words, view: View) {
+  constructor(words: Words, view: View) {
     this.gapTag = words.tags.indexOf('display_gap');
     this.troubles = new Troubles(this.frames, this.gapTag);
     this.wantedUnit = view.selected;
@@ -86,8 +81,7 @@ export class App {
     this.timeline = new Timeline(
       byId('timeline', HTMLCanvasElement), this.frames, this.gapTag, (unit) => this.selectByHand(unit),
     );
-    this.tree = new FieldTree(byId('fields', HTMLElement), (field) => this.selectField(field));
-    this.grid = new ByteGrid(byId('bytes', HTMLElement), (byte) => this.selectByte(byte));
+    this.detail = new DetailPanes(words, this.gapTag, () => this.resynchronise());
     this.filter = new FilterBox(
       byId('filter', HTMLInputElement), byId('filter-fault', HTMLElement),
       byId('filter-clear', HTMLButtonElement), (text) => this.applyFilter(text),
@@ -102,6 +96,7 @@ export class App {
     });
     this.tap = new Tap((bytes) => this.tapped(bytes), (state) => this.tapChanged(state));
     this.liveButton.addEventListener('click', () => this.toggleLive());
+    byId('retry', HTMLButtonElement).addEventListener('click', () => this.tap.retry());
     this.listElement.addEventListener('wheel', (event) => this.scrolledByHand(event.deltaY), { passive: true });
     this.follow.addEventListener('change', () => this.changed());
     byId('next-trouble', HTMLButtonElement).addEventListener('click', () => this.jumpToTrouble(1));
@@ -150,9 +145,7 @@ export class App {
   }
 
   toggleLive(): void {
-    if (this.tapState.is === 'waiting') {
-      this.tap.retry();
-    } else if (this.tapState.is === 'stopped') {
+    if (this.tapState.is === 'stopped') {
       this.startLive();
     } else {
       this.tap.stop();
@@ -274,7 +267,12 @@ export class App {
     }
     this.tapState = state;
     this.liveButton.setAttribute('aria-pressed', String(state.is !== 'stopped'));
-    this.liveButton.textContent = liveLabel(state);
+    this.liveButton.textContent = state.is === 'stopped' ? 'Live tap' : 'Stop tap';
+    byId('retry', HTMLButtonElement).hidden = state.is !== 'waiting';
+    clearInterval(this.countdown);
+    if (state.is === 'waiting') {
+      this.countdown = window.setInterval(() => this.changed(), 1000);
+    }
     if (state.is === 'waiting') {
       void ask().then((standing) => {
         if (standing.is === 'outside' && this.tapState.is === 'waiting') {
@@ -351,77 +349,10 @@ export class App {
 
   private select(unit: number | null): void {
     this.selected = unit !== null && unit < this.frames.length ? unit : null;
-    this.detail = this.selected === null ? null : this.frames.detail(this.selected);
-    this.field = -1;
     this.list.select(this.selected);
     this.timeline.select(this.selected);
-    this.tree.show(this.detail?.fields ?? null);
-    this.grid.show(this.detail?.bytes ?? new Uint8Array(0), this.detail?.faultByte ?? -1);
-    this.showFault();
-    this.showNotes('');
+    this.detail.show(this.frames, this.selected, this.source !== null && !this.isGuessing);
     this.keepAddress();
-  }
-
-  private selectField(field: number): void {
-    const fields = this.detail?.fields;
-    if (!fields || field < 0) {
-      return;
-    }
-    this.field = field;
-    this.tree.select(field);
-    this.grid.mark(fields.start(field), fields.end(field), -1);
-    this.showNotes(span(fields.start(field), fields.end(field)));
-  }
-
-  private selectByte(byte: number): void {
-    const fields = this.detail?.fields;
-    if (!fields) {
-      return;
-    }
-    this.field = fields.at(byte);
-    this.tree.select(this.field);
-    if (this.field < 0) {
-      this.grid.mark(byte, byte + 1, byte);
-      this.showNotes(`byte ${count(byte)}, in no field`);
-      return;
-    }
-    this.grid.mark(fields.start(this.field), fields.end(this.field), byte);
-    this.showNotes(`byte ${count(byte)} of ${span(fields.start(this.field), fields.end(this.field))}`);
-  }
-
-  private showFault(): void {
-    const line = byId('fault', HTMLElement);
-    const { detail, selected } = this;
-    line.hidden = detail === null || detail.fault === '';
-    if (!detail || selected === null) {
-      return;
-    }
-    const isGap = troubleOf(this.frames, selected, this.gapTag) === 'gap';
-    line.className = isGap ? 'faultline gap' : 'faultline';
-    const read = this.frames.kinds[selected] === KIND.gap ? '' : ` ${whatWasRead(detail)}`;
-    line.textContent = `${isGap ? '▼' : '✕'} ${detail.fault}.${read}`;
-    const fault = this.words.faults[this.frames.faults[selected] ?? 0] ?? '';
-    if (GIVES_UP.has(fault) && this.source && !this.isGuessing) {
-      const button = make('button', '', 'Search for the next frame');
-      button.type = 'button';
-      button.title = 'Read the file again and take what looks like a frame for one: a guess, marked with ?';
-      button.addEventListener('click', () => this.resynchronise());
-      line.append(' ', button);
-    }
-  }
-
-  private showNotes(where: string): void {
-    const fieldsNote = byId('fields-note', HTMLElement);
-    const bytesNote = byId('bytes-note', HTMLElement);
-    if (this.detail === null || this.selected === null) {
-      fieldsNote.textContent = this.frames.length === 0 ? '' : 'select a unit in the list';
-      bytesNote.textContent = '';
-      return;
-    }
-    const sort = sortOf(this.frames, this.selected);
-    const place = count(this.frames.offset(this.selected));
-    fieldsNote.textContent = `unit ${count(this.selected)}, ${sort}, at byte ${place} of its direction`;
-    bytesNote.textContent = where || `${count(this.detail.bytes.length)} B`;
   }
 
   /** Draws with the next frame what depends on how many units there are. */
@@ -576,25 +507,7 @@ export class App {
   }
 }
 
-function liveLabel(state: TapState): string {
-  switch (state.is) {
-    case 'stopped':
-      return 'Live tap';
-    case 'waiting':
-      return 'Retry now';
-    case 'connecting':
-    case 'watching':
-      return 'Stop tap';
-  }
-}
-
 /** `▼ 2 gaps` with its shape and colour. */
 function tally(sort: 'gap' | 'fault', amount: number): HTMLElement {
   return make('span', amount === 0 ? `sort ${sort} none` : `sort ${sort}`, counted(amount, sort));
-}
-
-/** How far the reading of a faulty unit came. */
-function whatWasRead(detail: Detail): string {
-  const fields = counted(detail.fields.length, 'field');
-  return `Still read: ${fields} of ${counted(detail.bytes.length, 'byte')}.`;
 }

@@ -183,7 +183,8 @@ describe('a capture that is dropped on the page', () => {
     assert.ok(!page.url().includes(key.slice(0, 16)));
     assert.equal(await page.evaluate(() => localStorage.length + sessionStorage.length), 0);
     assert.equal(await page.locator('#key-text').inputValue(), '');
-    assert.deepEqual(opened.asked.slice(before), []);
+    // The browser asks for the icon when it likes.
+    assert.deepEqual(opened.asked.slice(before).filter((url) => !url.endsWith('/icon.svg')), []);
   });
 
   test('is shown light or dark, with text at the contrast of WCAG AA in both', async () => {
