@@ -126,7 +126,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wa
      form-action 'none'; frame-ancestors 'none'";
 
 const PERMISSIONS_POLICY: &str = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), \
-     usb=(), serial=(), hid=(), bluetooth=(), midi=()";
+     usb=(), serial=(), hid=(), midi=()";
 
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
