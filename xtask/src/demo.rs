@@ -20,7 +20,7 @@ use crate::{open, page, setup};
 const TICK: Duration = Duration::from_millis(50);
 
 /// How long a server that was told to stop may take.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How to run the demo.
 #[derive(Args)]
@@ -54,7 +54,7 @@ fn serve(binary: &Path, options: &Options) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let mut command = program(binary);
     // A group of its own: the terminal's Ctrl-C would reach the server once more beside ours.
-    command.arg("serve").stdin(Stdio::null()).process_group(0);
+    command.args(["serve", "--self-attach"]).stdin(Stdio::null()).process_group(0);
     let line = line(&command);
     let mut child = command.spawn().with_context(|| format!("cannot start `{line}`"))?;
     if !options.no_browser && open::has_screen() {
