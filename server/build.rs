@@ -13,15 +13,18 @@ fn main() -> io::Result<()> {
     }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={}", folder.display());
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let mut table = String::from("static PAGE: &[(&str, &[u8])] = &[\n");
-    for file in files(&folder)? {
+    for (number, file) in files(&folder)?.iter().enumerate() {
         let Some(address) = file.strip_prefix(&folder).ok().and_then(Path::to_str) else {
             continue;
         };
-        let _ = writeln!(table, "    ({:?}, include_bytes!({:?})),", format!("/{address}"), file.display());
+        // A copy: the page may be built anew while the compiler reads this one.
+        let copy = out.join(format!("page-{number}"));
+        fs::copy(file, &copy)?;
+        let _ = writeln!(table, "    ({:?}, include_bytes!({:?})),", format!("/{address}"), copy.display());
     }
     table.push_str("];\n");
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("page.rs"), table)
 }
 

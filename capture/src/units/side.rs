@@ -141,7 +141,11 @@ impl Side {
             }
             Mode::Rest { .. } | Mode::Search(_) => None,
             Mode::Lost { from, bytes: lost } => Some(Mode::Lost { from: *from, bytes: *lost }),
-            Mode::Packets => Some(Mode::Packets),
+            Mode::Packets => {
+                // The tap passed over units: what comes next follows frames that nobody saw.
+                shared.laws(out.direction).lose_all();
+                Some(Mode::Packets)
+            }
         };
         self.offset = self.offset.saturating_add(have);
         out.gap(self.offset, bytes);

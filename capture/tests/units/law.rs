@@ -1,6 +1,6 @@
 //! The seq law, as a reader of captures checks it.
 
-use twolane_capture::row::LawMark;
+use twolane_capture::row::{Kind, LawMark};
 use twolane_capture::units::{Options, Units};
 use twolane_capture::{Direction, Opening, Piece, SegmentSink};
 use twolane_core::envelope::Flags;
@@ -55,4 +55,21 @@ fn the_end_that_one_side_says_ends_the_other_sides_numbers_too() {
         units.piece(None, 1, direction, Piece::Bytes(bytes));
     }
     assert!(units.sink().0.iter().all(|unit| unit.law == LawMark::Kept));
+}
+
+#[test]
+fn units_that_a_tap_passed_over_are_missing_and_no_breach() {
+    let mut units = Units::new(Keeper::default(), Options::default());
+    let label = Some("twolane conn=1 endpoint=providers kind=frame");
+    let (first, later) = (delta(0), delta(5));
+    for piece in [
+        Piece::Packet { bytes: &first, comment: label },
+        Piece::Missing { bytes: 400 },
+        Piece::Packet { bytes: &later, comment: label },
+    ] {
+        units.piece(None, 1, Direction::BToA, piece);
+    }
+    let units = &units.sink().0;
+    assert_eq!(units.iter().map(|unit| unit.kind).collect::<Vec<_>>(), [Kind::Frame, Kind::Gap, Kind::Frame]);
+    assert_eq!(units[2].law, LawMark::Joined);
 }
