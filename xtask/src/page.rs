@@ -61,7 +61,7 @@ pub(crate) fn packages() -> Result<()> {
             "--ignore-scripts",
         ]),
         "npm install --prefix web-demo, where npm says that the lock file is out of step; \
-         else see that this machine reaches registry.npmjs.org",
+         else see that npm reaches its registry",
     )
 }
 
