@@ -194,7 +194,8 @@ fn limits(config: &Config) -> Limits {
         pending: config.pending_peers,
         waiting: config.waiting_peers,
         peers: config.peers,
-        stall: config.stall_limit,
+        budget: config.budget,
+        pace: config.pace,
         drain: config.drain,
         tuning: config.tuning,
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use twolane_core::envelope::Version;
+use twolane_core::lanes::outbox::Budget;
 use twolane_core::limits::DAEMON_ID_LEN;
 
 use super::layers::{Resolved, Value};
@@ -12,6 +13,7 @@ use super::table::Setting;
 use super::{ConfigFault, value};
 use crate::net::address::parse_loopback;
 use crate::net::socket::Tuning;
+use crate::net::writer::Pace;
 
 /// Every setting, checked.
 #[derive(Clone, Debug)]
@@ -40,8 +42,10 @@ pub struct Config {
     pub waiting_peers: usize,
     /// Authenticated connections of an endpoint.
     pub peers: usize,
-    /// How long a peer may read nothing while control waits.
-    pub stall_limit: Duration,
+    /// What waits for one peer at most.
+    pub budget: Budget,
+    /// How it is written, and how long a peer may read nothing while control waits.
+    pub pace: Pace,
     /// How long a stopping server waits for its peers to read.
     pub drain: Duration,
     /// Buffers of lane sockets.
@@ -79,13 +83,19 @@ impl Config {
             pending_peers: at("pending_peers").read(value::count)?,
             waiting_peers: at("waiting_peers").read(value::count)?,
             peers: at("peers").read(value::count)?,
-            stall_limit: at("stall_limit").read(positive_time)?,
+            budget: Budget {
+                control_bytes: at("control_queue").read(size)?,
+                display_bytes: at("display_queue").read(size)?,
+                display_entries: at("display_frames").read(value::count)?,
+            },
+            pace: Pace {
+                batch_bytes: at("write_batch").read(size)?,
+                contended_bytes: at("contended_batch").read(size)?,
+                stall: at("stall_limit").read(positive_time)?,
+            },
             drain: at("drain").read(value::time)?,
             tuning: Tuning {
-                receive_bytes: at("receive_buffer").read(|text| match value::bytes(text)? {
-                    bytes if bytes < 4096 => Err("at least 4KiB".to_owned()),
-                    bytes => Ok(bytes),
-                })?,
+                receive_bytes: at("receive_buffer").read(some_bytes)?,
                 unsent_bytes: at("unsent_limit").read(value::bytes)?,
             },
             self_attach: at("self_attach").read(value::boolean)?,
@@ -107,6 +117,18 @@ fn positive_time(text: &str) -> Result<Duration, String> {
         time if time.is_zero() => Err("expected more than 0".to_owned()),
         time => Ok(time),
     }
+}
+
+/// A buffer below this is a mistake of its unit rather than a wish.
+fn some_bytes(text: &str) -> Result<u32, String> {
+    match value::bytes(text)? {
+        ..4096 => Err("at least 4KiB".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    some_bytes(text).map(|bytes| bytes as usize)
 }
 
 fn daemon_id(text: &str) -> Result<Option<[u8; DAEMON_ID_LEN]>, String> {
@@ -164,7 +186,8 @@ mod tests {
         let config = Layers::default().resolve(&Environment::with(&[])).unwrap().typed().unwrap();
         assert_eq!(config.handshake_limit, Duration::from_secs(2));
         assert_eq!((config.pending_peers, config.waiting_peers, config.peers), (256, 1024, 256));
-        assert_eq!(config.stall_limit, Duration::from_secs(30));
+        assert_eq!((config.budget, config.pace), (Budget::default(), Pace::default()));
+        assert_eq!(config.pace.stall, Duration::from_secs(30));
         assert_eq!(config.drain, Duration::from_secs(10));
         assert_eq!(config.tuning, Tuning::default());
         assert_eq!(config.wire_version, Version::V1);
@@ -186,6 +209,11 @@ mod tests {
             ("handshake_limit", "0s"),
             ("daemon_id", "abc"),
             ("receive_buffer", "1KiB"),
+            ("control_queue", "0"),
+            ("display_queue", "256"),
+            ("display_frames", "0"),
+            ("write_batch", "1"),
+            ("contended_batch", "-1"),
             ("self_attach", "yes"),
             ("run_dir", ""),
             ("log", "a=b=c"),

@@ -99,7 +99,7 @@ pub async fn serve(
     mut stop: Stop,
 ) -> End {
     let (mut socket, mut write_half) = peer.stream.into_split();
-    let lanes = Lanes::new(endpoint.version);
+    let lanes = Lanes::new(endpoint.version, endpoint.limits.budget);
     let mut connection = Connection {
         inbox: Inbox::new(peer.unread, CONTROL_BODY_MAX),
         runs: Runs::new(lanes.clone(), endpoint.provider.clone()),
@@ -114,7 +114,7 @@ pub async fn serve(
                 Counters::one(&endpoint.counters.frames_written);
                 observer.offer(Direction::BToA, Kind::Frame, frame);
             };
-            let end = writer::write(&lanes, &mut write_half, endpoint.limits.stall, show).await;
+            let end = writer::write(&lanes, &mut write_half, endpoint.limits.pace, show).await;
             // Producers must not wait for room in lanes that nobody empties.
             lanes.abandon();
             end

@@ -10,12 +10,14 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::{debug, info, warn};
 use twolane_core::envelope::Version;
+use twolane_core::lanes::outbox::Budget;
 
 use super::connection;
 use super::handshake;
 use super::identity::Identity;
 use super::observe::{Counters, Observer};
 use super::socket::{Tuning, tune};
+use super::writer::Pace;
 use crate::inspect::Tap;
 use crate::provider::Provider;
 use crate::stop::Stop;
@@ -31,8 +33,10 @@ pub struct Limits {
     pub waiting: usize,
     /// Authenticated connections.
     pub peers: usize,
-    /// How long a peer may read nothing while control waits.
-    pub stall: Duration,
+    /// What waits for one peer at most.
+    pub budget: Budget,
+    /// How it is written.
+    pub pace: Pace,
     /// How long a stopping endpoint waits for its peers.
     pub drain: Duration,
     /// Buffers of its sockets.

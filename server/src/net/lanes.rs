@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use twolane_core::envelope::{Flags, FrameType, Generation, Header, Lane, Parts, Version};
 use twolane_core::lanes::outbox::{Budget, Outbox, Place, PushFault};
 
-/// Answers (Pong) that may wait, in bytes; over it the peer is read no further until it reads.
-const ANSWERS_MAX: usize = 16 * 1024;
+/// Answers (Pong) that may wait, in bytes; at it the peer is read no further until it reads.
+pub const ANSWERS_BYTES_MAX: usize = 16 * 1024;
 
 /// Why a payload was not queued.
 #[derive(Debug, thiserror::Error)]
@@ -45,8 +45,11 @@ struct State {
     /// Frames outside the two lanes, encoded. They go first.
     answers: Vec<u8>,
     version: Version,
-    /// Whether a byte was handed to the writer: from then on the version stays.
+    budget: Budget,
+    /// Whether anything was queued: from then on the version stays.
     written: bool,
+    /// The writer found nothing to write and waits.
+    idle: bool,
     phase: Phase,
     live: BTreeSet<Generation>,
     next_channel: u16,
@@ -73,14 +76,36 @@ pub(super) enum Batch {
     End,
 }
 
+/// What the writer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// Whatever is next.
+    Both,
+    /// Only what must not wait for display.
+    Urgent,
+}
+
+/// What waits to be written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// Something that must not wait for display, or the end.
+    pub(super) urgent: bool,
+    /// Something besides display, that which still waits for its display included.
+    pub(super) control: bool,
+    /// When more becomes urgent by the passing of time alone.
+    pub(super) deadline: Option<Instant>,
+}
+
 impl Lanes {
-    /// Empty lanes that write in `version`.
-    pub fn new(version: Version) -> Self {
+    /// Empty lanes that write in `version` and hold at most `budget`.
+    pub fn new(version: Version, budget: Budget) -> Self {
         let state = State {
-            outbox: Outbox::new(version, Budget::default()),
+            outbox: Outbox::new(version, budget),
             answers: Vec::new(),
             version,
+            budget,
             written: false,
+            idle: false,
             phase: Phase::Open,
             live: BTreeSet::new(),
             next_channel: 1,
@@ -138,8 +163,12 @@ impl Lanes {
         }
         push(&mut state.outbox).map_err(SendFault::Refused)?;
         state.written = true;
+        let idle = std::mem::take(&mut state.idle);
         drop(state);
-        self.shared.filled.notify_one();
+        // A busy writer comes back for display by itself: it need not be woken for each frame of a flood.
+        if idle {
+            self.shared.filled.notify_one();
+        }
         Ok(())
     }
 
@@ -161,10 +190,10 @@ impl Lanes {
         if state.phase != Phase::Open {
             return Err(SendFault::Closed);
         }
-        if state.answers.len() >= ANSWERS_MAX {
+        let answer = pure_header(state.version, frame_type, header.generation(), header.corr());
+        if state.answers.len() + answer.len() > ANSWERS_BYTES_MAX {
             return Ok(false);
         }
-        let answer = pure_header(state.version, frame_type, header.generation(), header.corr());
         state.answers.extend_from_slice(&answer);
         state.written = true;
         drop(state);
@@ -178,7 +207,7 @@ impl Lanes {
         let mut state = self.lock();
         if state.version != version && !state.written {
             state.version = version;
-            state.outbox = Outbox::new(version, Budget::default());
+            state.outbox = Outbox::new(version, state.budget);
         }
         state.version == version
     }
@@ -216,6 +245,12 @@ impl Lanes {
         self.lock().outbox.shed_total()
     }
 
+    /// Bytes that wait to be written. Never more than the budget's bytes of both lanes and [`ANSWERS_BYTES_MAX`].
+    pub fn queued_bytes(&self) -> usize {
+        let state = self.lock();
+        state.outbox.queued_bytes() + state.answers.len()
+    }
+
     /// Takes nothing more; what is queued is written, then Goodbye if `goodbye`.
     pub fn close(&self, goodbye: bool) {
         let mut state = self.lock();
@@ -232,31 +267,34 @@ impl Lanes {
         self.wake();
     }
 
-    /// Appends up to `limit` bytes of frames to `batch`, answers first, then control, then display. Each frame is
-    /// shown to `each` as it was appended.
-    pub(super) fn take_batch(&self, batch: &mut Vec<u8>, limit: usize, mut each: impl FnMut(&[u8])) -> Batch {
+    /// Appends up to `limit` bytes of frames to `batch`, one whole frame at least: answers first, then control, then
+    /// as much display as `share` allows. Each frame is shown to `each` as it was appended.
+    pub(super) fn take_batch(
+        &self,
+        batch: &mut Vec<u8>,
+        limit: usize,
+        share: Share,
+        mut each: impl FnMut(&[u8]),
+    ) -> Batch {
         let mut state = self.lock();
         if state.phase == Phase::Closed {
             return Batch::End;
         }
-        let mut control = false;
-        if !state.answers.is_empty() {
-            state.answers.chunks(state.version.header_len()).for_each(&mut each);
-            let answers = std::mem::take(&mut state.answers);
-            batch.extend_from_slice(&answers);
-            control = true;
-        }
+        let mut control = !state.answers.is_empty();
+        state.answers.chunks(state.version.header_len()).for_each(&mut each);
+        batch.append(&mut state.answers);
+        let now_ms = self.now_ms();
         while batch.len() < limit {
             let start = batch.len();
-            match state.outbox.take_frame(self.now_ms(), batch) {
-                None => break,
-                Some(lane) => {
-                    control |= lane == Lane::Control;
-                    each(batch.get(start..).unwrap_or_default());
-                }
-            }
+            let taken = match share {
+                Share::Both => state.outbox.take_frame(now_ms, batch),
+                Share::Urgent => state.outbox.take_urgent(now_ms, batch),
+            };
+            let Some(lane) = taken else { break };
+            control |= lane == Lane::Control;
+            each(batch.get(start..).unwrap_or_default());
         }
-        if let (true, Phase::Closing { goodbye }) = (batch.is_empty(), state.phase) {
+        if let (true, Share::Both, Phase::Closing { goodbye }) = (batch.is_empty(), share, state.phase) {
             state.phase = Phase::Closed;
             if !goodbye {
                 return Batch::End;
@@ -266,6 +304,7 @@ impl Lanes {
             each(batch);
             control = true;
         }
+        state.idle = batch.is_empty();
         drop(state);
         if batch.is_empty() {
             return Batch::Empty;
@@ -274,10 +313,18 @@ impl Lanes {
         Batch::Frames { control }
     }
 
-    /// Whether control waits in the queue.
-    pub(super) fn control_waits(&self) -> bool {
+    /// What waits for a socket without room.
+    pub(super) fn waiting(&self) -> Waiting {
         let state = self.lock();
-        state.outbox.has_control() || !state.answers.is_empty() || state.phase != Phase::Open
+        let now_ms = self.now_ms();
+        let deadline_ms = state.outbox.next_deadline_ms();
+        Waiting {
+            urgent: !state.answers.is_empty()
+                || state.phase == Phase::Closed
+                || state.outbox.has_urgent(now_ms),
+            control: !state.answers.is_empty() || state.phase != Phase::Open || state.outbox.has_control(),
+            deadline: deadline_ms.map(|at_ms| self.shared.started + Duration::from_millis(at_ms)),
+        }
     }
 
     /// Waits until something was queued or the phase changed. For the writer alone.
@@ -330,12 +377,12 @@ mod tests {
 
     fn take(lanes: &Lanes) -> (Batch, Vec<u8>) {
         let mut out = Vec::new();
-        (lanes.take_batch(&mut out, 1 << 20, |_| {}), out)
+        (lanes.take_batch(&mut out, 1 << 20, Share::Both, |_| {}), out)
     }
 
     #[tokio::test]
     async fn a_full_control_queue_makes_the_producer_wait_and_loses_nothing() {
-        let lanes = Lanes::new(Version::V1);
+        let lanes = Lanes::new(Version::V1, Budget::default());
         let payload = format!("{{\"type\":\"finished\",\"x\":\"{}\"}}", "y".repeat(1 << 20));
         let producer = {
             let (lanes, payload) = (lanes.clone(), payload.clone());
@@ -357,7 +404,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_side_that_wrote_nothing_answers_in_the_version_it_read() {
-        let lanes = Lanes::new(Version::V1);
+        let lanes = Lanes::new(Version::V1, Budget::default());
         assert!(lanes.adopt(Version::V2));
         lanes.control(place(1), b"{\"type\":\"finished\"}", true).await.unwrap();
         assert_eq!(take(&lanes).1[4], 2);
@@ -366,7 +413,7 @@ mod tests {
 
     #[tokio::test]
     async fn closing_writes_what_is_queued_then_goodbye_then_nothing() {
-        let lanes = Lanes::new(Version::V1);
+        let lanes = Lanes::new(Version::V1, Budget::default());
         lanes.display(place(1), b"{\"type\":\"display_reset\"}").unwrap();
         lanes.close(true);
         assert!(matches!(lanes.display(place(1), b"{\"type\":\"display_reset\"}"), Err(SendFault::Closed)));
@@ -377,7 +424,7 @@ mod tests {
 
     #[test]
     fn our_own_generations_skip_zero_and_live_ones() {
-        let lanes = Lanes::new(Version::V1);
+        let lanes = Lanes::new(Version::V1, Budget::default());
         assert!(lanes.claim(Generation { epoch: 0, channel: 2 }));
         assert!(!lanes.claim(Generation { epoch: 0, channel: 2 }));
         assert_eq!(lanes.claim_next().map(|generation| generation.channel), Some(1));

@@ -3,17 +3,33 @@
 use std::io;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt as _;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::io::{AsyncWriteExt as _, Interest};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::time::{Instant, sleep_until};
 
-use super::lanes::{Batch, Lanes};
+use super::lanes::{Batch, Lanes, Share};
 
-/// Bytes of a batch while the socket keeps up.
-const BATCH_MAX: usize = 64 * 1024;
+/// How a connection writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Bytes of frames in one write while the socket keeps up; one frame at least.
+    pub batch_bytes: usize,
+    /// The same while it does not: what a control frame may have to wait for beside the kernel's own bytes.
+    pub contended_bytes: usize,
+    /// How long the peer may read nothing while control waits.
+    pub stall: Duration,
+}
 
-/// Bytes of a batch while it does not: what a control frame may have to wait for beside the kernel's own bytes.
-const BATCH_CONTENDED: usize = 16 * 1024;
+impl Default for Pace {
+    fn default() -> Self {
+        Self { batch_bytes: 256 * 1024, contended_bytes: 16 * 1024, stall: Duration::from_secs(30) }
+    }
+}
+
+/// Batches in a row that a socket has to take at once to count as keeping up again. More than the kernel's buffers
+/// hold: room in them alone says nothing about the peer.
+const CALM_BATCHES: u32 = 64;
 
 /// Why writing ended.
 #[derive(Debug, thiserror::Error)]
@@ -34,28 +50,36 @@ pub enum WriteEnd {
 
 /// Writes what the lanes hold until they end, showing each frame to `each`. Shuts the direction down behind the
 /// last byte.
-pub(super) async fn write(
+///
+/// What was taken from the lanes cannot be overtaken or shed any more, so while the peer does not keep up, display is
+/// taken only when the socket has room for it, and little at a time.
+pub async fn write(
     lanes: &Lanes,
     socket: &mut OwnedWriteHalf,
-    stall_limit: Duration,
+    pace: Pace,
     mut each: impl FnMut(&[u8]),
 ) -> WriteEnd {
     let mut batch = Vec::new();
-    let mut contended = false;
+    // Batches that are still to be taken at once before the socket counts as keeping up.
+    let mut wary = 0;
     loop {
         batch.clear();
-        // What is taken before the socket has room cannot be overtaken any more.
-        if contended && let Err(end) = wait_writable(lanes, socket, false, stall_limit).await {
-            return end;
-        }
-        let limit = if contended { BATCH_CONTENDED } else { BATCH_MAX };
-        match lanes.take_batch(&mut batch, limit, &mut each) {
+        // One long control frame must not be paid for as long as the connection lives.
+        batch.shrink_to(2 * pace.batch_bytes);
+        let share = match turn(lanes, socket, wary > 0, pace.stall).await {
+            Ok(share) => share,
+            Err(end) => return end,
+        };
+        let limit = if wary > 0 { pace.contended_bytes } else { pace.batch_bytes };
+        match lanes.take_batch(&mut batch, limit, share, &mut each) {
+            Batch::Empty if share == Share::Urgent => {}
             Batch::Empty => {
-                contended = false;
+                wary = 0;
                 lanes.filled().await;
             }
-            Batch::Frames { control } => match send(lanes, socket, &batch, control, stall_limit).await {
-                Ok(blocked) => contended = blocked,
+            Batch::Frames { control } => match send(lanes, socket, &batch, control, pace.stall).await {
+                Ok(true) => wary = CALM_BATCHES,
+                Ok(false) => wary = wary.saturating_sub(1),
                 Err(end) => return end,
             },
             Batch::End => {
@@ -68,6 +92,54 @@ pub(super) async fn write(
     }
 }
 
+/// What may be taken now: all where the socket has room or keeps up, else only what must not wait for display. Waits
+/// until there is either; a LAST becomes urgent by the passing of time.
+async fn turn(
+    lanes: &Lanes,
+    socket: &OwnedWriteHalf,
+    contended: bool,
+    stall: Duration,
+) -> Result<Share, WriteEnd> {
+    let mut stalled_at = None;
+    while contended && !has_room(socket)? {
+        let waiting = lanes.waiting();
+        if waiting.urgent {
+            return Ok(Share::Urgent);
+        }
+        if waiting.control && stalled_at.is_none() {
+            stalled_at = Some(Instant::now() + stall);
+        }
+        let deadline = waiting.deadline.map(Instant::from_std);
+        let wake_at = deadline.into_iter().chain(stalled_at).min();
+        tokio::select! {
+            ready = socket.writable() => ready?,
+            () = lanes.filled() => {}
+            () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => {
+                if stalled_at.is_some_and(|at| at <= Instant::now()) {
+                    return Err(WriteEnd::Stalled { limit: stall });
+                }
+            }
+        }
+    }
+    Ok(Share::Both)
+}
+
+/// Whether the kernel would take bytes now. The runtime only remembers that it would once, until a write fails.
+fn has_room(socket: &OwnedWriteHalf) -> io::Result<bool> {
+    let stream = socket.as_ref();
+    let asked = stream.try_io(Interest::WRITABLE, || {
+        let mut polled = [PollFd::new(stream, PollFlags::OUT)];
+        match poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            _ => Ok(true),
+        }
+    });
+    match asked {
+        Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        asked => asked,
+    }
+}
+
 /// Writes a whole batch and says whether the socket made it wait. Frames are never abandoned half-way while the
 /// connection lives.
 async fn send(
@@ -75,7 +147,7 @@ async fn send(
     socket: &OwnedWriteHalf,
     mut batch: &[u8],
     control: bool,
-    stall_limit: Duration,
+    stall: Duration,
 ) -> Result<bool, WriteEnd> {
     let mut blocked = false;
     while !batch.is_empty() {
@@ -84,7 +156,7 @@ async fn send(
             Ok(count) => batch = batch.get(count..).unwrap_or_default(),
             Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => {
                 blocked = true;
-                wait_writable(lanes, socket, control, stall_limit).await?;
+                wait_writable(lanes, socket, control, stall).await?;
             }
             Err(fault) => return Err(fault.into()),
         }
@@ -92,24 +164,24 @@ async fn send(
     Ok(blocked)
 }
 
-/// Waits for room in the socket: as long as it takes while only display waits, `stall_limit` from the moment that
-/// control does.
+/// Waits for room in the socket: as long as it takes while only display waits, `stall` from the moment that control
+/// does.
 async fn wait_writable(
     lanes: &Lanes,
     socket: &OwnedWriteHalf,
     control: bool,
-    stall_limit: Duration,
+    stall: Duration,
 ) -> Result<(), WriteEnd> {
     let mut stalled_at = None;
     loop {
-        if stalled_at.is_none() && (control || lanes.control_waits()) {
-            stalled_at = Some(Instant::now() + stall_limit);
+        if stalled_at.is_none() && (control || lanes.waiting().control) {
+            stalled_at = Some(Instant::now() + stall);
         }
         tokio::select! {
             ready = socket.writable() => return Ok(ready?),
             () = lanes.filled(), if stalled_at.is_none() => {}
             () = sleep_until(stalled_at.unwrap_or_else(Instant::now)), if stalled_at.is_some() => {
-                return Err(WriteEnd::Stalled { limit: stall_limit });
+                return Err(WriteEnd::Stalled { limit: stall });
             }
         }
     }
@@ -120,7 +192,7 @@ mod tests {
     use bytes::BytesMut;
     use tokio::net::TcpStream;
     use twolane_core::envelope::{Generation, Version};
-    use twolane_core::lanes::outbox::Place;
+    use twolane_core::lanes::outbox::{Budget, Place};
     use twolane_core::limits::DISPLAY_QUEUE_BYTES;
 
     use super::super::inbox::{Found, Inbox};
@@ -156,17 +228,17 @@ mod tests {
         }
     }
 
-    fn start(lanes: &Lanes, server: TcpStream, stall: Duration) -> tokio::task::JoinHandle<WriteEnd> {
+    fn start(lanes: &Lanes, server: TcpStream, pace: Pace) -> tokio::task::JoinHandle<WriteEnd> {
         let lanes = lanes.clone();
         let (_read, mut write_half) = server.into_split();
-        tokio::spawn(async move { write(&lanes, &mut write_half, stall, |_| {}).await })
+        tokio::spawn(async move { write(&lanes, &mut write_half, pace, |_| {}).await })
     }
 
     #[tokio::test]
     async fn control_waits_for_what_kernel_and_batch_hold_and_not_for_the_queue() {
         let (mut client, server) = pair().await;
-        let lanes = Lanes::new(Version::V1);
-        let writer = start(&lanes, server, BOUND);
+        let lanes = Lanes::new(Version::V1, Budget::default());
+        let writer = start(&lanes, server, Pace { stall: BOUND, ..Pace::default() });
         flood(&lanes).await;
         lanes.control(place(), b"{\"type\":\"step_started\"}", false).await.unwrap();
         let mut inbox = Inbox::new(BytesMut::new(), u32::MAX);
@@ -186,9 +258,9 @@ mod tests {
     #[tokio::test]
     async fn a_peer_may_stop_reading_while_only_display_waits() {
         let (_client, server) = pair().await;
-        let lanes = Lanes::new(Version::V1);
+        let lanes = Lanes::new(Version::V1, Budget::default());
         let limit = Duration::from_millis(50);
-        let mut writer = start(&lanes, server, limit);
+        let mut writer = start(&lanes, server, Pace { stall: limit, ..Pace::default() });
         flood(&lanes).await;
         assert!(tokio::time::timeout(4 * limit, &mut writer).await.is_err());
         lanes.control(place(), b"{\"type\":\"step_started\"}", false).await.unwrap();

@@ -5,3 +5,4 @@ mod bench;
 mod hostile;
 mod peers;
 mod process;
+mod stopped_reader;

@@ -286,6 +286,11 @@ impl Outbox {
         self.control.iter().filter_map(|control| control.last).min()
     }
 
+    /// Whether [`take_urgent`](Self::take_urgent) would give a frame.
+    pub fn has_urgent(&self, now_ms: u64) -> bool {
+        (0..self.control.len()).any(|place| self.may_go(place, now_ms))
+    }
+
     /// Whether control waits, that which waits for its display included.
     pub fn has_control(&self) -> bool {
         !self.control.is_empty()
