@@ -34,3 +34,17 @@ pub fn halt() -> ! {
         core::hint::spin_loop();
     }
 }
+
+/// A program that hands 512 unknown bytes to the entry points under test.
+#[macro_export]
+macro_rules! program {
+    (|$bytes:ident| $work:block) => {
+        #[unsafe(no_mangle)]
+        extern "C" fn _start() -> ! {
+            let mut storage = [0; 512];
+            let $bytes = $crate::input(&mut storage);
+            $work
+            $crate::halt()
+        }
+    };
+}

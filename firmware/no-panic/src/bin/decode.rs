@@ -2,14 +2,11 @@
 #![no_std]
 #![no_main]
 
-use no_panic::{halt, input, output};
+use no_panic::{input, output, program};
 use twolane_core::buffer::{Event, FrameBuffer};
 use twolane_core::frame::{FrameDecoder, Item, encode_frame};
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() -> ! {
-    let mut storage = [0; 512];
-    let bytes = input(&mut storage);
+program!(|bytes| {
     let mut decoder = FrameDecoder::new(256);
     let mut unread = &*bytes;
     while let Ok(decoded) = decoder.decode(unread) {
@@ -37,5 +34,4 @@ extern "C" fn _start() -> ! {
         }
         output(frames.end());
     }
-    halt()
-}
+});

@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use no_panic::{halt, input, output};
+use no_panic::{output, program};
 use twolane_core::dissect::{Fault, Field, Sink, Stage, body, frame, handshake};
 
 struct Counter(usize);
@@ -22,10 +22,7 @@ impl Sink for Counter {
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() -> ! {
-    let mut storage = [0; 512];
-    let bytes = input(&mut storage);
+program!(|bytes| {
     let mut counter = Counter(0);
     frame(bytes, &mut counter);
     body(bytes, 0, &mut counter);
@@ -33,5 +30,4 @@ extern "C" fn _start() -> ! {
         handshake(bytes, stage, &mut counter);
     }
     output(counter.0);
-    halt()
-}
+});

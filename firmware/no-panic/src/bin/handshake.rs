@@ -2,14 +2,11 @@
 #![no_std]
 #![no_main]
 
-use no_panic::{halt, input, output};
+use no_panic::{halt, input, output, program};
 use twolane_core::connection_file::ConnectionFile;
 use twolane_core::handshake::{ClientHandshake, DaemonId, Key, ServerHandshake};
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() -> ! {
-    let mut storage = [0; 512];
-    let bytes = input(&mut storage);
+program!(|bytes| {
     let mut second = [0; 512];
     let Ok(key) = Key::new(input(&mut second)) else { halt() };
     let mut client = ClientHandshake::new(&key, DaemonId([1; 16]), [2; 32]);
@@ -26,5 +23,4 @@ extern "C" fn _start() -> ! {
         output(file.pid());
     }
     output(Key::from_text(bytes).is_ok());
-    halt()
-}
+});

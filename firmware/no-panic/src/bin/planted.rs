@@ -2,13 +2,8 @@
 #![no_std]
 #![no_main]
 
-use no_panic::{halt, input, output};
+use no_panic::{output, program};
 
-
-#[unsafe(no_mangle)]
-extern "C" fn _start() -> ! {
-    let mut storage = [0; 512];
-    let bytes = input(&mut storage);
+program!(|bytes| {
     output(bytes[core::hint::black_box(7)]);
-    halt()
-}
+});

@@ -2,14 +2,11 @@
 #![no_std]
 #![no_main]
 
-use no_panic::{halt, input, output};
+use no_panic::{output, program};
 use twolane_core::scan::json::{Scanner, validate};
 use twolane_core::scan::value::Value;
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() -> ! {
-    let mut storage = [0; 512];
-    let bytes = input(&mut storage);
+program!(|bytes| {
     output(validate(bytes));
     let mut scanner = Scanner::new(bytes);
     while let Ok(Some(token)) = scanner.next_token() {
@@ -34,5 +31,4 @@ extern "C" fn _start() -> ! {
             }
         }
     }
-    halt()
-}
+});
