@@ -64,7 +64,7 @@ impl Columns {
         corrs: u64,
         /// Seqs; 2^64-1 where there is none.
         seqs: u64,
-        /// `dropped` of display gaps; 0 elsewhere.
+        /// `dropped` of display gaps, units of gaps where a tap counted them; 0 elsewhere.
         dropped: u64,
         /// Connections, from 1.
         connections: u32,

@@ -9,7 +9,7 @@ use twolane_core::lanes::law::Breach;
 
 use crate::columns::Columns;
 use crate::piece::{CloseReason, Direction, Ends, Opening};
-use crate::row::{Kind, Row, mark};
+use crate::row::{CONTROL, Kind, LawMark, NO_LANE, Row, mark};
 use crate::source::{Format, Source, SourceFault};
 use crate::units::{Note, Options, Transcript, Unit, UnitFault, UnitSink, Units, stage_of, verified};
 
@@ -41,6 +41,16 @@ pub struct Totals {
     pub breaches: u64,
     /// Bytes that the capture lacks.
     pub missing: u64,
+    /// Whole units that a tap was too slow for.
+    pub lost: u64,
+    /// Whole units that passed before a tap was joined; their bytes are not among the missing ones.
+    pub earlier: u64,
+    /// Frames on a lane whose body is of another schema: without a seq that the law could judge.
+    pub unruled: u64,
+    /// Ends of generations: control frames with LAST.
+    pub ended: u64,
+    /// Display frames that display gaps account for.
+    pub dropped: u64,
     /// Handshake messages.
     pub messages: u64,
     /// Those whose proof is right under the key.
@@ -54,12 +64,31 @@ impl Totals {
     pub fn add(&mut self, row: &Row<'_>) {
         self.frames += u64::from(row.kind == Kind::Frame);
         self.faults += u64::from(row.fault != 0);
-        self.breaches += u64::from(row.law == crate::row::LawMark::Broken);
+        self.breaches += u64::from(row.law == LawMark::Broken);
         self.messages += u64::from(row.kind == Kind::Handshake);
         self.count_verdict(verified(row));
-        if row.kind == Kind::Gap {
-            self.missing = self.missing.saturating_add(row.len);
+        match row.kind {
+            Kind::Gap if row.is_marked(mark::EARLIER) => {
+                self.earlier = self.earlier.saturating_add(row.dropped);
+            }
+            Kind::Gap => {
+                self.missing = self.missing.saturating_add(row.len);
+                self.lost = self.lost.saturating_add(row.dropped);
+            }
+            Kind::Frame => {
+                self.unruled += u64::from(row.fault == 0 && row.lane != NO_LANE && row.law == LawMark::None);
+                self.ended += u64::from(row.lane == CONTROL && row.flags().is_last());
+                self.dropped = self.dropped.saturating_add(row.dropped);
+            }
+            Kind::Handshake | Kind::Connector | Kind::Fault => {}
         }
+    }
+
+    /// Whether nothing that was read breaks the law of the lanes: every frame on a lane has a seq that follows, and
+    /// no unit has a fault.
+    #[must_use]
+    pub fn is_law_kept(&self) -> bool {
+        self.breaches == 0 && self.faults == 0 && self.unruled == 0
     }
 
     fn count_verdict(&mut self, verdict: Option<bool>) {

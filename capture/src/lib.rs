@@ -16,7 +16,7 @@
 //!     fn piece(&mut self, _time_ns: Option<u64>, _connection: u32, _side: Direction, piece: Piece<'_>) {
 //!         match piece {
 //!             Piece::Bytes(bytes) => self.bytes += bytes.len(),
-//!             Piece::Missing { bytes } => self.missing += bytes,
+//!             Piece::Missing { bytes } | Piece::Lost { bytes, .. } => self.missing += bytes,
 //!             Piece::Opened { .. } | Piece::Closed { .. } | Piece::Packet { .. } => {}
 //!         }
 //!     }
@@ -38,14 +38,15 @@
 //! |---|---|
 //! | TCP in pcap or pcapng | `Opened`, then `Bytes` and `Missing` in stream order, then one `Closed` |
 //! | raw, hex, base64 | connection 1, `AToB` only: `Opened { how: Opening::Stream }`, `Bytes`, `Closed { reason: EndOfCapture }` |
-//! | our own tap | `Packet` only, each one whole unit; `Missing` after a `Packet` whose end is not there, before one whose beginning is not |
+//! | our own tap | `Packet`, each one whole unit; `Missing` after a `Packet` whose end is not there, before one whose beginning is not; `Lost` where whole units are not there |
 //!
 //! `Opened` and `Closed` are said once a direction, not once a connection: a direction in which
 //! nothing was sent (and no SYN was seen) says neither. [`Source::finish`] closes every direction
 //! that is still open.
 //!
 //! `connection` counts from 1 in the order of first packets; a tap's packets keep the number of
-//! their label, moved up past the numbers of earlier sections of the file. `time_ns` is
+//! their label, moved up past the numbers of earlier sections of the file; what a tap cannot tell
+//! apart by connections has the number 0. `time_ns` is
 //! nanoseconds since 1970 at which the packet that carried the piece was captured, so it may step
 //! back where segments were captured out of order; `None` where the source has no times.
 //!
@@ -80,6 +81,7 @@ mod record;
 pub mod row;
 mod source;
 mod stream;
+pub mod summary;
 pub mod tap;
 mod tcp;
 mod text;
@@ -89,7 +91,7 @@ pub use columns::Columns;
 pub use filter::{Filter, FilterFault};
 pub use index::{Index, Totals, Way};
 pub use limits::{MAX_DUMP_LINE_BYTES, MAX_DUMP_REPEAT_BYTES, MAX_INTERFACES, MAX_RECORD_BYTES, SNIFF_BYTES};
-pub use piece::{CloseReason, Direction, Ends, Opening, Piece, SegmentSink};
+pub use piece::{CloseReason, Direction, Ends, Loss, Opening, Piece, SegmentSink};
 pub use record::Ignored;
 pub use source::{Format, Reason, Source, SourceFault};
 pub use stream::{ACK_GRACE_PACKETS, MAX_HELD_BYTES, MAX_HELD_SEGMENTS, MAX_REORDER_PACKETS};

@@ -56,7 +56,11 @@ impl Packets {
 
     fn tapped(&mut self, record: &Record<'_>, out: &mut dyn SegmentSink) {
         let label = record.comment.and_then(Label::parse);
-        let number = label.map_or(0, |label| self.tap_base.saturating_add(label.connection));
+        // Connection 0 is none, in every section.
+        let number = match label {
+            Some(label) if label.connection > 0 => self.tap_base.saturating_add(label.connection),
+            _ => 0,
+        };
         self.numbers.give(number);
         // A tap sits at the side that accepts connections: what comes in is from `a`.
         let direction = match record.flow {

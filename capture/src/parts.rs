@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::bytes::{count, size};
 use crate::limits::MAX_RECORD_BYTES;
 use crate::piece::{Direction, Piece, SegmentSink};
-use crate::tap::{MAX_PACKET_BYTES, Part};
+use crate::tap::{MAX_PACKET_BYTES, Part, loss};
 
 /// A tapped packet on its way out.
 #[derive(Debug, Clone, Copy)]
@@ -20,10 +20,6 @@ pub(crate) struct Unit<'a> {
 
 impl Unit<'_> {
     fn say(&self, missing_after: u64, out: &mut dyn SegmentSink) {
-        // Of what a tap lost nothing is at hand: there is a hole and no unit.
-        if self.bytes.is_empty() && missing_after > 0 {
-            return self.say_missing(missing_after, out);
-        }
         let packet = Piece::Packet { bytes: self.bytes, comment: self.comment };
         out.piece(self.time_ns, self.connection, self.direction, packet);
         self.say_missing(missing_after, out);
@@ -57,6 +53,11 @@ pub(crate) struct Parts {
 impl Parts {
     /// Takes a packet, the end of which was cut by `cut` bytes.
     pub(crate) fn packet(&mut self, unit: Unit<'_>, cut: u64, out: &mut dyn SegmentSink) {
+        if let (Some((label, units, how)), true) = (unit.comment.and_then(loss), unit.bytes.is_empty()) {
+            self.give_up(out);
+            let lost = Piece::Lost { label, units, bytes: cut, how };
+            return out.piece(unit.time_ns, unit.connection, unit.direction, lost);
+        }
         let part = unit.comment.and_then(Part::parse);
         let Some((label, part)) =
             part.filter(|(_, part)| size(part.of).saturating_sub(1) <= MAX_RECORD_BYTES / MAX_PACKET_BYTES)

@@ -2,6 +2,8 @@
 
 use core::net::SocketAddr;
 
+use crate::tap::Label;
+
 /// The direction of a piece: `a` is the side that opened the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
@@ -60,6 +62,15 @@ pub enum CloseReason {
     EndOfCapture,
 }
 
+/// Why a tap did not write whole units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Loss {
+    /// The tap's reader was too slow for them.
+    Overrun,
+    /// They passed before the tap was joined.
+    Earlier,
+}
+
 /// One ordered piece of one direction of one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
@@ -89,6 +100,17 @@ pub enum Piece<'a> {
         /// Its label, to be read with [`crate::tap::Label::parse`]; `None` where the packet has
         /// no comment or one that is not UTF-8.
         comment: Option<&'a str>,
+    },
+    /// Whole units of our own tap that passed at this place without being written.
+    Lost {
+        /// Where they belong. Connection 0 stands for any number of connections that are not told apart.
+        label: Label<'a>,
+        /// How many; never 0.
+        units: u64,
+        /// Their bytes added up, as far as the file can say it: below 4 GiB.
+        bytes: u64,
+        /// Why.
+        how: Loss,
     },
 }
 

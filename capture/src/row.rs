@@ -83,6 +83,8 @@ pub mod mark {
     pub const VERIFIED: u8 = 4;
     /// The handshake message's proof is wrong under the key given.
     pub const REFUTED: u8 = 8;
+    /// The units that a gap stands for passed before the tap was joined.
+    pub const EARLIER: u8 = 16;
 }
 
 /// `version` of a unit that is no frame.
@@ -127,7 +129,7 @@ pub struct Row<'a> {
     pub corr: u64,
     /// Seq of the body, or [`NO_SEQ`].
     pub seq: u64,
-    /// `dropped` of a display gap, else 0.
+    /// `dropped` of a display gap; of a gap the whole units that a tap did not write; else 0.
     pub dropped: u64,
     /// Connection, counted from 1.
     pub connection: u32,
@@ -228,6 +230,12 @@ impl<'a> Row<'a> {
     #[must_use]
     pub fn seq(&self) -> Option<u64> {
         (self.seq != NO_SEQ).then_some(self.seq)
+    }
+
+    /// The whole units that a gap stands for, where a tap counted them.
+    #[must_use]
+    pub fn lost_units(&self) -> Option<u64> {
+        (self.kind == Kind::Gap && self.dropped > 0).then_some(self.dropped)
     }
 
     /// The time, where the source has one.

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use crate::link;
 use crate::pcapng::{BYTE_ORDER_MAGIC, block, option, padding};
-use crate::piece::Direction;
+use crate::piece::{Direction, Loss};
 
 /// Longest packet that readers of pcapng take; a longer unit is written in parts.
 pub const MAX_PACKET_BYTES: usize = 262_144;
@@ -114,6 +114,18 @@ impl Part {
     }
 }
 
+/// The label of a packet that stands for whole units, with how many and why.
+pub(crate) fn loss(comment: &str) -> Option<(Label<'_>, u64, Loss)> {
+    let (label, tail) = comment.rsplit_once(' ')?;
+    let (units, how) = match (tail.strip_prefix("lost="), tail.strip_prefix("joined=")) {
+        (Some(units), _) => (units, Loss::Overrun),
+        (None, Some(units)) => (units, Loss::Earlier),
+        (None, None) => return None,
+    };
+    let units = units.parse().ok().filter(|units| *units > 0)?;
+    Some((Label::parse(label)?, units, how))
+}
+
 /// Writes the beginning of a file: a section with one interface.
 pub fn section(out: &mut Vec<u8>) {
     write_block(out, block::SECTION, |body| {
@@ -147,8 +159,8 @@ pub fn packet(out: &mut Vec<u8>, time_ns: u64, direction: Direction, label: Labe
 }
 
 /// Writes that `units` of one direction, together `bytes` long, passed unread at this place: an
-/// empty packet of that original length, whose label ends in ` lost=UNITS`. Readers show bytes
-/// that are missing from the capture.
+/// empty packet of that original length, whose label ends in ` lost=UNITS`. [`crate::Source`] hands
+/// on [`crate::Piece::Lost`]; other readers see a packet of which nothing was captured.
 pub fn lost(out: &mut Vec<u8>, time_ns: u64, direction: Direction, label: Label<'_>, units: u64, bytes: u64) {
     write_absent(out, time_ns, direction, &format!("{} lost={units}", label.write()), bytes);
 }

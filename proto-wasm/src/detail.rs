@@ -1,6 +1,7 @@
 //! One unit taken apart, packed for the page.
 
 use twolane_capture::row::Kind;
+use twolane_capture::summary::Gap;
 use twolane_capture::units::{Unit, UnitFault};
 use twolane_core::dissect::{Node, Tree};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -36,7 +37,7 @@ impl Detail {
         core::mem::take(&mut self.text).into_bytes()
     }
 
-    /// What is wrong, as one sentence without a full stop.
+    /// What is wrong or missing, as one sentence without a full stop.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         self.fault.clone()
@@ -105,6 +106,8 @@ impl Detail {
             self.judge_bytes(tree);
         } else if let Some(breach) = unit.breach {
             self.fault = Some(format!("the seq law is broken: {breach}"));
+        } else if unit.row.kind == Kind::Gap {
+            self.fault = Some(Gap(&unit.row).to_string());
         }
     }
 
@@ -127,7 +130,7 @@ fn tree(unit: &Unit<'_>) -> Tree {
 fn byte_of(fault: &UnitFault, unit: &Unit<'_>) -> Option<u32> {
     match fault {
         UnitFault::End { .. } | UnitFault::Hole { .. } => Some(narrow(unit.row.bytes.len())),
-        UnitFault::Frame(_) | UnitFault::Lane(_) | UnitFault::Handshake(_) => {
+        UnitFault::Frame(_) | UnitFault::Lane(_) | UnitFault::Handshake(_) | UnitFault::Body(_) => {
             u32::try_from(fault.offset()).ok()
         }
         _ => None,

@@ -2,6 +2,7 @@
 
 use twolane_capture::filter::{Filter, FilterFault as Unreadable};
 use twolane_capture::row::HANDSHAKE_TAG;
+use twolane_capture::summary;
 use twolane_capture::units::{Options, UnitFault};
 use twolane_capture::{Format, Index};
 use twolane_core::body::Tag;
@@ -12,7 +13,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::STAGES;
 use crate::column::Column;
 use crate::detail::Detail;
-use crate::summary::summary;
+
+/// Characters of a summary; no screen shows more.
+const LINE_MAX: usize = 240;
 
 /// A capture as it is read, with the filter that the page shows it through.
 #[wasm_bindgen]
@@ -114,7 +117,7 @@ impl Inspector {
     /// What a table says of the unit's content.
     #[must_use]
     pub fn summary(&self, unit: u32) -> String {
-        self.index.unit(unit as usize).map(|unit| summary(&unit)).unwrap_or_default()
+        self.index.unit(unit as usize).map(|unit| summary::line(&unit, LINE_MAX)).unwrap_or_default()
     }
 
     /// The unit taken apart.

@@ -7,7 +7,6 @@
 mod column;
 mod detail;
 mod inspector;
-mod summary;
 
 use twolane_core::handshake::Stage;
 

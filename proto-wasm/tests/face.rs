@@ -1,5 +1,7 @@
 //! The page's face over a recorded capture.
 
+use twolane_capture::Direction;
+use twolane_capture::tap::{Kind, Label, lost, section};
 use twolane_wasm::{Inspector, dissect, names};
 
 const CAPTURE: &[u8] = include_bytes!("../../fixtures/captures/peer-v1-loopback.pcap");
@@ -77,6 +79,19 @@ fn a_fault_names_its_byte_and_what_was_read_before_is_there() {
     assert_eq!(detail.fault_byte(), Some(5));
     assert!(detail.fault().expect("a type of 99 is a fault").starts_with("byte 5: "));
     assert!(!detail.records().is_empty());
+}
+
+#[test]
+fn what_a_tap_did_not_write_is_told_in_the_list_and_beside_the_fields() {
+    let label = Label { connection: 1, endpoint: "providers", kind: Kind::Frame };
+    let mut file = Vec::new();
+    section(&mut file);
+    lost(&mut file, 1, Direction::BToA, label, 12, 4321);
+    let mut inspector = Inspector::new(false);
+    assert_eq!(inspector.push(&file), None);
+    let told = "12 units lost by the tap, 4,321 bytes";
+    assert_eq!(inspector.summary(0), told);
+    assert_eq!(inspector.detail(0).fault().as_deref(), Some(told));
 }
 
 #[test]

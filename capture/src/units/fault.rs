@@ -1,5 +1,6 @@
 //! What can be wrong with a unit.
 
+use twolane_core::dissect;
 use twolane_core::envelope::LaneFault;
 use twolane_core::frame::FrameReason;
 use twolane_core::handshake::{HandshakeReason, Stage};
@@ -97,6 +98,9 @@ pub enum UnitFault {
     /// A StreamData frame of no lane.
     #[error("{0}")]
     Lane(LaneFault),
+    /// The body of a frame on a lane breaks a rule.
+    #[error("{}", .0.reason)]
+    Body(dissect::Fault),
     /// A tapped packet holds more than its unit.
     #[error("{bytes} bytes behind the end of the unit in one packet")]
     Trailing {
@@ -107,7 +111,7 @@ pub enum UnitFault {
 
 impl UnitFault {
     /// The words for the `fault` column's numbers, from 1 on.
-    pub const NAMES: [&str; 13] = [
+    pub const NAMES: [&str; 14] = [
         "header",
         "too-long",
         "version-changed",
@@ -121,6 +125,7 @@ impl UnitFault {
         "out-of-place",
         "lane",
         "trailing",
+        "body",
     ];
 
     /// The number in the `fault` column; 0 is no fault.
@@ -140,6 +145,7 @@ impl UnitFault {
             Self::OutOfPlace { .. } => 11,
             Self::Lane(_) => 12,
             Self::Trailing { .. } => 13,
+            Self::Body(_) => 14,
         }
     }
 
@@ -165,6 +171,7 @@ impl UnitFault {
             Self::Frame(FrameReason::Header(fault)) => fault.offset(),
             Self::Frame(FrameReason::VersionChanged { .. }) => 4,
             Self::Lane(_) => 6,
+            Self::Body(fault) => fault.offset,
             Self::Handshake(HandshakeReason::Message(fault)) => 4 + fault.offset,
             _ => 0,
         };

@@ -1,6 +1,6 @@
 //! From the ordered pieces of each direction to units: handshake messages, frames, gaps and faults.
 //!
-//! [`Units`] is pushed pieces (it is a [`SegmentSink`]) and hands each unit to a [`UnitSink`] as soon as its last
+//! [`Units`] is pushed pieces (it is a [`SegmentSink`](crate::SegmentSink)) and hands each unit to a [`UnitSink`] as soon as its last
 //! byte is there. Nothing is skipped in silence: every byte of the source is in a unit, or counted by one.
 //!
 //! | what happens | units |
@@ -11,6 +11,7 @@
 //! | a header that breaks a rule | a fault; what follows in that direction is counted in one more, or searched if asked for |
 //! | a search that finds a boundary | a fault that counts the bytes passed over, if any; the unit found, marked GUESS |
 //! | the source ends inside one | it, marked CUT with its fault |
+//! | a tap that did not write whole units | a gap that counts them; the next frames are taken as they are |
 //! | a frame over the body limit | it without its body, marked CUT with its fault |
 
 mod fault;
@@ -28,6 +29,7 @@ pub use reader::Units;
 pub use search::{PLAUSIBLE_BODY_MAX, PROOFS_OF_BOUNDARY};
 pub use transcript::Transcript;
 
+use twolane_core::envelope::Version;
 use twolane_core::handshake::Stage;
 use twolane_core::lanes::law::Breach;
 use twolane_core::limits::BODY_LEN_MAX;
@@ -45,11 +47,13 @@ pub struct Options {
     pub resync: bool,
     /// Larger bodies are not kept, in bytes.
     pub body_limit: u32,
+    /// The version of every connection, where it is known beforehand; else its first frame says it.
+    pub version: Option<Version>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { resync: false, body_limit: BODY_LEN_MAX }
+        Self { resync: false, body_limit: BODY_LEN_MAX, version: None }
     }
 }
 

@@ -4,7 +4,7 @@ use twolane_core::handshake::Key;
 use twolane_core::lanes::law::Breach;
 
 use super::{Options, Unit, UnitFault, UnitSink};
-use crate::piece::Direction;
+use crate::piece::{Direction, Loss};
 use crate::row::{Kind, NO_TIME, Row, mark};
 
 /// The sink, with what is the same for every unit of one piece.
@@ -39,6 +39,16 @@ impl<S: UnitSink> Outlet<'_, S> {
     /// A gap of `missing` bytes.
     pub(super) fn gap(&mut self, offset: u64, missing: u64) {
         let row = Row { len: missing, ..self.row(Kind::Gap, offset, &[]) };
+        self.emit(row, None, None);
+    }
+
+    /// A gap of whole units that a tap did not write, `bytes` long together.
+    pub(super) fn lost(&mut self, offset: u64, units: u64, bytes: u64, how: Loss) {
+        let marks = match how {
+            Loss::Overrun => 0,
+            Loss::Earlier => mark::EARLIER,
+        };
+        let row = Row { len: bytes, dropped: units, marks, ..self.row(Kind::Gap, offset, &[]) };
         self.emit(row, None, None);
     }
 

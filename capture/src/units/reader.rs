@@ -76,7 +76,12 @@ impl<S: UnitSink> Units<S> {
 
 impl<S: UnitSink> SegmentSink for Units<S> {
     fn piece(&mut self, time_ns: Option<u64>, connection: u32, direction: Direction, piece: Piece<'_>) {
+        if let (0, Piece::Lost { .. }) = (connection, piece) {
+            self.connections.values_mut().for_each(|connection| connection.shared.lose_all());
+        }
+        let version = self.options.version;
         let entry = self.connections.entry(connection).or_default();
+        entry.shared.version = entry.shared.version.or(version);
         let side = match direction {
             Direction::AToB => &mut entry.a_to_b,
             Direction::BToA => &mut entry.b_to_a,
@@ -100,10 +105,18 @@ impl<S: UnitSink> SegmentSink for Units<S> {
             Piece::Missing { bytes } => side.missing(bytes, &mut entry.shared, &mut outlet),
             Piece::Packet { bytes, comment } => {
                 let label = comment.and_then(Label::parse);
-                if let (Some(label), true) = (label, side.is_new()) {
+                if let Some(label) = label
+                    && side.takes_name()
+                {
                     outlet.sink.note(connection, direction, Note::Endpoint(label.endpoint));
                 }
                 side.packet(bytes, label.map(|label| label.kind), &mut entry.shared, &mut outlet);
+            }
+            Piece::Lost { label, units, bytes, how } => {
+                if side.takes_name() {
+                    outlet.sink.note(connection, direction, Note::Endpoint(label.endpoint));
+                }
+                side.lost(units, bytes, how, &mut entry.shared, &mut outlet);
             }
             Piece::Closed { reason } => {
                 side.close(&mut entry.shared, &mut outlet);

@@ -1,6 +1,7 @@
 //! Whole units as rows: what is read of each for its columns, and by which laws it is judged.
 
 use twolane_core::body;
+use twolane_core::dissect;
 use twolane_core::envelope::{FrameType, Header, Lane, Peeked, peek};
 use twolane_core::frame::FrameReason;
 use twolane_core::handshake::HandshakeReason;
@@ -33,14 +34,14 @@ pub(super) fn frame<S: UnitSink>(
     let mut row = out.row(Kind::Frame, offset, bytes).with_header(header);
     row.marks = marks;
     let (fault, breach) = match header.lane() {
-        Ok(lane) => (None, judge(&mut row, header, lane, body, shared, out)),
+        Ok(lane) => judge(&mut row, header, lane, body, shared, out),
         Err(fault) if header.frame_type() == FrameType::StreamData => (Some(UnitFault::Lane(fault)), None),
         Err(_) => (None, None),
     };
     out.emit(row, fault, breach);
 }
 
-/// Fills in what the body says and judges it by the seq law.
+/// Fills in what the body says and judges it by its schema and the seq law.
 fn judge<S>(
     row: &mut Row<'_>,
     header: &Header,
@@ -48,8 +49,12 @@ fn judge<S>(
     body: &[u8],
     shared: &mut Shared,
     out: &Outlet<'_, S>,
-) -> Option<Breach> {
-    let verdict = match body::peek(body) {
+) -> (Option<UnitFault>, Option<Breach>) {
+    let seen = body::peek(body);
+    let tag = seen.and_then(|seen| seen.tag);
+    let is_in_place = seen.is_some() && tag.is_none_or(|tag| tag.check_lane(lane).is_ok());
+    let fault = if is_in_place { None } else { body_fault(row.bytes) };
+    let verdict = match seen {
         Some(seen) => {
             row.tag = seen.tag.map_or(NO_TAG, |tag| tag.code());
             row.dropped = seen.dropped.unwrap_or(0);
@@ -66,13 +71,31 @@ fn judge<S>(
         shared.laws(out.direction).end(header.generation());
         shared.laws(out.direction.reversed()).end(header.generation());
     }
-    let (law, breach) = match verdict? {
-        Verdict::Kept => (LawMark::Kept, None),
-        Verdict::Joined => (LawMark::Joined, None),
-        Verdict::Broken(breach) => (LawMark::Broken, Some(breach)),
+    let (law, breach) = match verdict {
+        None => (LawMark::None, None),
+        Some(Verdict::Kept) => (LawMark::Kept, None),
+        Some(Verdict::Joined) => (LawMark::Joined, None),
+        Some(Verdict::Broken(breach)) => (LawMark::Broken, Some(breach)),
     };
     row.law = law;
-    breach
+    (fault, breach)
+}
+
+/// What the dissection finds wrong in a frame whose header is right. A body of another schema is no fault: it has
+/// no seq, and nothing more can be said of it.
+fn body_fault(frame: &[u8]) -> Option<UnitFault> {
+    struct Verdict(Option<dissect::Fault>);
+    impl dissect::Sink for Verdict {
+        fn open(&mut self, _: dissect::Field<'_>) {}
+        fn close(&mut self, _: usize) {}
+        fn leaf(&mut self, _: dissect::Field<'_>, _: usize) {}
+        fn fault(&mut self, fault: dissect::Fault) {
+            self.0 = Some(fault);
+        }
+    }
+    let mut verdict = Verdict(None);
+    dissect::frame(frame, &mut verdict);
+    verdict.0.map(UnitFault::Body)
 }
 
 /// Emits a whole handshake message.

@@ -16,7 +16,7 @@ use super::search::{Looked, Search};
 use super::transcript::{Transcript, begins_message};
 use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink, show};
 use crate::bytes::count;
-use crate::piece::{Direction, Opening};
+use crate::piece::{Direction, Loss, Opening};
 use crate::row::{Kind, mark};
 
 /// A larger buffer is given back once the unit that needed it is out, in bytes.
@@ -36,6 +36,12 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Says that any number of frames of both directions may have been lost.
+    pub(super) fn lose_all(&mut self) {
+        self.a_to_b.lose_all();
+        self.b_to_a.lose_all();
+    }
+
     pub(super) fn laws(&mut self, direction: Direction) -> &mut Laws {
         match direction {
             Direction::AToB => &mut self.a_to_b,
@@ -57,6 +63,8 @@ pub(super) struct Side {
     /// The next frame's beginning was found by a search.
     is_guess: bool,
     has_frames: bool,
+    /// The endpoint's name was told.
+    is_named: bool,
 }
 
 #[derive(Debug, Default)]
@@ -84,9 +92,9 @@ enum Step {
 }
 
 impl Side {
-    /// Whether nothing of this direction was read yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.offset == 0 && matches!(self.mode, Mode::Start)
+    /// Whether the endpoint's name is still to be told; it counts as told from then on.
+    pub(super) fn takes_name(&mut self) -> bool {
+        !mem::replace(&mut self.is_named, true)
     }
 
     /// Says how the direction begins.
@@ -142,7 +150,7 @@ impl Side {
             Mode::Rest { .. } | Mode::Search(_) => None,
             Mode::Lost { from, bytes: lost } => Some(Mode::Lost { from: *from, bytes: *lost }),
             Mode::Packets => {
-                // The tap passed over units: what comes next follows frames that nobody saw.
+                // A part of a unit is not there: what comes next follows frames that nobody could read.
                 shared.laws(out.direction).lose_all();
                 Some(Mode::Packets)
             }
@@ -200,6 +208,21 @@ impl Side {
         self.mode = Mode::Packets;
         show::packet(self.offset, bytes, kind, shared, out);
         self.offset = self.offset.saturating_add(count(bytes.len()));
+    }
+
+    /// Takes word of whole units that a tap did not write: what comes next follows frames that nobody saw.
+    pub(super) fn lost<S: UnitSink>(
+        &mut self,
+        units: u64,
+        bytes: u64,
+        how: Loss,
+        shared: &mut Shared,
+        out: &mut Outlet<'_, S>,
+    ) {
+        self.mode = Mode::Packets;
+        shared.laws(out.direction).lose_all();
+        out.lost(self.offset, units, bytes, how);
+        self.offset = self.offset.saturating_add(bytes);
     }
 
     /// Decides a search with what is there, since what follows does not join on to it.

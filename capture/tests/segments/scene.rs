@@ -1,7 +1,7 @@
 //! Packets, files and a sink that remembers.
 
 use etherparse::PacketBuilder;
-use twolane_capture::{CloseReason, Direction, Opening, Piece, SegmentSink, Source, SourceFault};
+use twolane_capture::{CloseReason, Direction, Loss, Opening, Piece, SegmentSink, Source, SourceFault};
 
 pub(crate) const A: [u8; 4] = [10, 0, 0, 1];
 pub(crate) const B: [u8; 4] = [10, 0, 0, 2];
@@ -16,6 +16,7 @@ pub(crate) enum Event {
     Missing(u64),
     Closed(CloseReason),
     Packet(Vec<u8>, Option<String>),
+    Lost(u64, u64, Loss),
 }
 
 pub(crate) fn bytes(text: &str) -> Event {
@@ -40,6 +41,7 @@ impl SegmentSink for Heard {
             Piece::Missing { bytes } => Event::Missing(bytes),
             Piece::Closed { reason } => Event::Closed(reason),
             Piece::Packet { bytes, comment } => Event::Packet(bytes.to_vec(), comment.map(Into::into)),
+            Piece::Lost { units, bytes, how, .. } => Event::Lost(units, bytes, how),
         };
         self.pieces.push((time_ns, connection, direction, event));
     }

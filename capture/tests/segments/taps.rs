@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use twolane_capture::tap::{Kind, Label, MAX_PACKET_BYTES, packet, section};
-use twolane_capture::{Direction, Source};
+use twolane_capture::tap::{Kind, Label, MAX_PACKET_BYTES, joined, lost, packet, section};
+use twolane_capture::{Direction, Loss, Source};
 
 use crate::scene::{Event, Heard, read, read_in};
 
@@ -52,6 +52,24 @@ fn a_later_section_has_numbers_of_its_own() {
     let heard = read(&file.repeat(2));
     let numbers: Vec<_> = heard.pieces.iter().map(|piece| piece.1).collect();
     assert_eq!(numbers, [7, 14]);
+}
+
+#[test]
+fn what_a_tap_did_not_write_comes_back_with_its_count() {
+    let mut file = tapped(&[]);
+    joined(&mut file, 1, 12, 4321);
+    packet(&mut file, 2, Direction::BToA, LABEL, b"x");
+    lost(&mut file, 3, Direction::BToA, LABEL, 3, 0);
+    // What the units of a later section follow is no connection of an earlier one.
+    let heard = read(&file.repeat(2));
+    let section = |number| {
+        [
+            (Some(1), 0, Direction::AToB, Event::Lost(12, 4321, Loss::Earlier)),
+            (Some(2), number, Direction::BToA, unit(b"x", COMMENT)),
+            (Some(3), number, Direction::BToA, Event::Lost(3, 0, Loss::Overrun)),
+        ]
+    };
+    assert_eq!(heard.pieces, [section(7), section(14)].concat());
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The seq law, as a reader of captures checks it.
 
 use twolane_capture::row::{Kind, LawMark};
+use twolane_capture::tap::Label;
 use twolane_capture::units::{Options, Units};
-use twolane_capture::{Direction, Opening, Piece, SegmentSink};
+use twolane_capture::{Direction, Loss, Opening, Piece, SegmentSink};
 use twolane_core::envelope::Flags;
 use twolane_core::lanes::law::Breach;
 
-use crate::wire::{Keeper, Script, delta, finished, frame, gap, payload};
+use crate::wire::{Keeper, Kept, Script, delta, finished, frame, gap, payload};
 
 fn laws(how: Opening, frames: &[Vec<u8>]) -> Vec<LawMark> {
     Script::new(how).bytes(&frames.concat()).end().iter().map(|unit| unit.law).collect()
@@ -57,19 +58,43 @@ fn the_end_that_one_side_says_ends_the_other_sides_numbers_too() {
     assert!(units.sink().0.iter().all(|unit| unit.law == LawMark::Kept));
 }
 
-#[test]
-fn units_that_a_tap_passed_over_are_missing_and_no_breach() {
+const COMMENT: &str = "twolane conn=1 endpoint=providers kind=frame";
+
+/// A tap's first frame, what it did not write in `connection`, and a later frame.
+fn with_loss(connection: u32, lost: Piece<'_>) -> Vec<Kept> {
     let mut units = Units::new(Keeper::default(), Options::default());
-    let label = Some("twolane conn=1 endpoint=providers kind=frame");
     let (first, later) = (delta(0), delta(5));
-    for piece in [
-        Piece::Packet { bytes: &first, comment: label },
-        Piece::Missing { bytes: 400 },
-        Piece::Packet { bytes: &later, comment: label },
-    ] {
-        units.piece(None, 1, Direction::BToA, piece);
+    let packet = |bytes| Piece::Packet { bytes, comment: Some(COMMENT) };
+    units.piece(None, 1, Direction::BToA, packet(&first));
+    units.piece(None, connection, Direction::BToA, lost);
+    units.piece(None, 1, Direction::BToA, packet(&later));
+    units.into_sink().0
+}
+
+#[test]
+fn units_that_a_tap_passed_over_are_counted_and_no_breach() {
+    let label = Label::parse(COMMENT).unwrap();
+    for connection in [0, 1] {
+        let lost = Piece::Lost { label, units: 4, bytes: 400, how: Loss::Overrun };
+        let units = with_loss(connection, lost);
+        let kinds: Vec<_> = units.iter().map(|unit| unit.kind).collect();
+        assert_eq!(kinds, [Kind::Frame, Kind::Gap, Kind::Frame]);
+        assert_eq!(units[2].law, LawMark::Joined, "what connection 0 lost may be any connection's");
     }
-    let units = &units.sink().0;
-    assert_eq!(units.iter().map(|unit| unit.kind).collect::<Vec<_>>(), [Kind::Frame, Kind::Gap, Kind::Frame]);
-    assert_eq!(units[2].law, LawMark::Joined);
+    let missing = Piece::Missing { bytes: 400 };
+    assert_eq!(with_loss(1, missing)[2].law, LawMark::Joined);
+}
+
+#[test]
+fn what_a_lane_frame_carries_is_judged_by_its_schema() {
+    let misplaced =
+        frame(Flags::CONTROL, 3, &payload(0, r#"{"type":"text_delta","message_id":"m","delta":""}"#));
+    let nameless = frame(Flags::CONTROL, 3, &payload(0, "{}"));
+    let foreign = frame(Flags::CONTROL, 3, b"{\"other\":1}");
+    for (bytes, offset) in
+        [(misplaced, Some(17 + 64)), (nameless, Some(17 + 57)), (foreign, None), (delta(0), None)]
+    {
+        let units = Script::new(Opening::Syn).bytes(&bytes).end();
+        assert_eq!(units[0].fault.map(|fault| fault.offset()), offset, "{:?}", units[0].fault);
+    }
 }

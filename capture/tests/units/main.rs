@@ -7,4 +7,5 @@ mod index;
 mod law;
 mod peer;
 mod stream;
+mod summary;
 mod wire;
