@@ -1,24 +1,26 @@
 //! `twolane attach`: a runner's side of a lane endpoint, for people and scripts.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use clap::{Args, ValueEnum};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 use tracing::info;
-use twolane_core::envelope::{FrameType, Generation, Version};
+use twolane_capture::units::{Options as Reading, Units};
+use twolane_capture::{Direction, Filter};
+use twolane_core::envelope::{FrameType, Generation, Lane, Version};
 use twolane_core::limits::BODY_LEN_MAX;
 
-use super::attach_law::Laws;
 use super::attach_request::Request;
-use super::frame_line::{Printer, Style};
-use super::{Exit, Failure, Global, environment, log, written};
+use super::attach_shown::Shown;
+use super::decode::{Format, Printer};
+use super::signals::Signals;
+use super::{Exit, Failure, Global, environment, log};
 use crate::config::Config;
+use crate::inspect::Tap;
 use crate::net::client::{self, ConnectFault};
 use crate::net::connection_file;
 use crate::net::inbox::{Found, Inbox, Taken};
@@ -27,15 +29,22 @@ use crate::net::lanes::pure_header;
 /// How long our Goodbye may take to leave.
 const GOODBYE_LIMIT: Duration = Duration::from_secs(1);
 
+/// What the messages of a handshake may take on their way to being shown, for each of a file's addresses.
+const HANDSHAKE_BYTES: usize = 256 * 1024;
+
 /// What to attach to, and when to stop.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
-    twolane attach                                        the server of the standard run directory\n  \
+    twolane attach                            the server of this user's run directory\n  \
     twolane attach --connection-file /run/x/providers.json --json | jq .\n  \
-    twolane attach --step --until last                    ask for a step, read its answer, check the law\n  \
-    twolane attach --request step.json --generation 7     ask with a StepRequest of your own\n\n\
-    Without --connection-file: $TWOLANE_PROVIDERS_FILE, else providers.json in the run directory.\n\
-    Exit codes: 0 the law was kept, 1 it was broken or the connection failed, 3 cannot reach or authenticate.")]
+    twolane attach --step --until last        ask for a step, read its answer\n  \
+    twolane attach --request step.json --generation 7\n\n\
+    Without --connection-file: $TWOLANE_PROVIDERS_FILE, else providers.json in the\n\
+    run directory. What is shown and how is the same as `twolane decode` shows it.\n\n\
+    Exit codes:\n  \
+    0  the law was kept\n  \
+    1  it was broken, or the connection failed\n  \
+    3  cannot reach or authenticate")]
 pub(super) struct Options {
     /// Connection file of the endpoint
     #[arg(long, short = 'f', value_name = "FILE")]
@@ -52,7 +61,10 @@ pub(super) struct Options {
     /// Output format
     #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
     format: Option<Format>,
-    /// Print whole bodies instead of their beginnings
+    /// Print only what passes this filter, such as 'lane=control'; the law is checked on all
+    #[arg(long, value_name = "EXPR", value_parser = Filter::parse)]
+    filter: Option<Filter>,
+    /// Do not cut lines at the width of the terminal
     #[arg(long)]
     full: bool,
     /// Send a step request with the StepRequest of this file (- for standard input)
@@ -73,12 +85,6 @@ pub(super) struct Options {
     /// Stop after the first control frame with LAST
     #[arg(long, value_name = "WHAT")]
     until: Option<Until>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -119,7 +125,11 @@ async fn attach(config: &Config, options: &Options, request: Option<Request>) ->
         let hint = "is the server running? `twolane serve` prints where its file is";
         Failure::new(Exit::Unreachable, format!("{fault}\n  {hint}"))
     })?;
-    let peer = client::connect(&known, config.tuning, config.handshake_limit).await.map_err(|fault| {
+    let signals = Signals::listen().map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    let tap = Tap::new(0, HANDSHAKE_BYTES);
+    let listener = tap.listen();
+    let connected = client::connect_tapped(&known, config.tuning, config.handshake_limit, &tap).await;
+    let peer = connected.map_err(|fault| {
         let hint = match &fault {
             ConnectFault::Unauthenticated { .. } => "does the file belong to the server that runs now?",
             _ => "start a server with `twolane serve`, or name another file with --connection-file",
@@ -130,33 +140,32 @@ async fn attach(config: &Config, options: &Options, request: Option<Request>) ->
     let server = peer.claim.escape_debug().to_string();
     info!(file = %path.display(), server, version = version.number(), "attached");
 
-    let style = match (options.json, options.format) {
-        (true, _) | (_, Some(Format::Json)) => Style::Json,
-        _ if options.full => Style::Full,
-        _ => Style::Short,
+    let format = match (options.json, options.format) {
+        (true, _) => Format::Json,
+        (false, format) => format.unwrap_or(Format::Table),
     };
+    let printer = Printer::new(format, options.filter.clone(), options.full);
+    let mut units = Units::new(printer, Reading { version: Some(version), ..Reading::default() });
+    units.set_key(Some(known.key));
     let mut session = Session {
         stream: peer.stream,
         inbox: Inbox::new(peer.unread, BODY_LEN_MAX).with_version(version),
         version,
-        laws: Laws::default(),
-        printer: Printer::new(style),
+        shown: Shown::begin(units, listener).await,
         left: options.count,
         until: options.until,
     };
     if let Some(request) = request {
-        let frame = request.frame(version)?;
-        session.stream.write_all(&frame).await.map_err(|fault| Failure::new(Exit::Failed, fault))?;
+        session.send(&request.frame(version)?).await.map_err(|fault| Failure::new(Exit::Failed, fault))?;
     }
-    session.run().await
+    session.run(signals).await
 }
 
 struct Session {
     stream: TcpStream,
     inbox: Inbox,
     version: Version,
-    laws: Laws,
-    printer: Printer,
+    shown: Shown,
     left: Option<u64>,
     until: Option<Until>,
 }
@@ -174,19 +183,12 @@ enum Ended {
 }
 
 impl Session {
-    async fn run(mut self) -> Result<Exit, Failure> {
-        let mut out = std::io::stdout();
-        written(out.write_all(self.printer.head().as_bytes()))?;
-        let ended = self.read(&mut out).await?;
+    async fn run(mut self, mut signals: Signals) -> Result<Exit, Failure> {
+        let ended = self.read(&mut signals).await?;
         if matches!(ended, Ended::Enough | Ended::OutputGone) {
             self.say_goodbye().await;
         }
-        let verdict = self.printer.verdict(&self.laws);
-        match self.printer.style() {
-            Style::Json => written(out.write_all(verdict.as_bytes()))?,
-            // A person's verdict is no result of theirs to pipe on.
-            Style::Full | Style::Short => written(std::io::stderr().write_all(verdict.as_bytes()))?,
-        }
+        let is_law_kept = self.shown.end()?;
         let awaited = self.left.is_some_and(|left| left > 0) || self.until.is_some();
         match ended {
             Ended::Fault(reason) => Err(Failure::new(Exit::Failed, reason)),
@@ -194,31 +196,24 @@ impl Session {
                 let reason = "the server ended the connection before what was waited for came";
                 Err(Failure::new(Exit::Failed, reason))
             }
-            _ if self.laws.kept() => Ok(Exit::Done),
+            _ if is_law_kept => Ok(Exit::Done),
             _ => Ok(Exit::Failed),
         }
     }
 
-    async fn read(&mut self, out: &mut impl std::io::Write) -> Result<Ended, Failure> {
-        let mut lines = String::new();
+    async fn read(&mut self, signals: &mut Signals) -> Result<Ended, Failure> {
         loop {
-            lines.clear();
-            let ended = self.take_frames(&mut lines).await;
-            let result = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
-            if result.as_ref().is_err_and(|fault| fault.kind() == std::io::ErrorKind::BrokenPipe) {
+            let ended = self.take_frames().await;
+            if !self.shown.flush()? {
                 return Ok(Ended::OutputGone);
             }
-            written(result)?;
             if let Some(ended) = ended {
                 return Ok(ended);
             }
             tokio::select! {
-                _ = tokio::signal::ctrl_c() => return Ok(Ended::Enough),
+                _ = signals.next() => return Ok(Ended::Enough),
                 read = self.inbox.read(&mut self.stream) => match read {
-                    Ok(0) => return Ok(self.inbox.end().map_or_else(
-                        |fault| Ended::Fault(fault.to_string()),
-                        |()| Ended::ByServer,
-                    )),
+                    Ok(0) => return Ok(self.at_end()),
                     Ok(_) => {}
                     Err(fault) => return Ok(Ended::Fault(format!("reading failed: {fault}"))),
                 },
@@ -226,23 +221,42 @@ impl Session {
         }
     }
 
-    /// Prints and checks all whole frames that were read.
-    async fn take_frames(&mut self, lines: &mut String) -> Option<Ended> {
+    /// Shows and answers all whole frames that were read.
+    async fn take_frames(&mut self) -> Option<Ended> {
         loop {
-            let offset = self.inbox.offset();
             let frame = match self.inbox.take() {
                 Ok(None) => return None,
                 Ok(Some(Found::Frame(frame))) => frame,
-                // Nothing legal is over this limit.
-                Ok(Some(Found::Oversize(header))) => Taken { header, bytes: BytesMut::new() },
-                Err(fault) => return Some(Ended::Fault(fault.to_string())),
+                Ok(Some(Found::Oversize(header))) => {
+                    let reason = format!("a body of {} bytes is over the limit", header.body_len());
+                    return Some(Ended::Fault(reason));
+                }
+                Err(fault) => {
+                    // Shown as any reader of captures shows it.
+                    self.shown.bytes(Direction::BToA, self.inbox.unread());
+                    return Some(Ended::Fault(fault.to_string()));
+                }
             };
-            let checked = self.laws.check(&frame.header, frame.body());
-            self.printer.frame(&frame, offset, &checked, lines);
+            self.shown.bytes(Direction::BToA, &frame.bytes);
             if let Some(ended) = self.react(&frame).await {
                 return Some(ended);
             }
         }
+    }
+
+    fn at_end(&mut self) -> Ended {
+        self.shown.bytes(Direction::BToA, self.inbox.unread());
+        match self.inbox.end() {
+            Ok(()) => Ended::ByServer,
+            Err(fault) => Ended::Fault(fault.to_string()),
+        }
+    }
+
+    /// Sends and shows one frame.
+    async fn send(&mut self, frame: &[u8]) -> std::io::Result<()> {
+        self.stream.write_all(frame).await?;
+        self.shown.bytes(Direction::AToB, frame);
+        Ok(())
     }
 
     async fn react(&mut self, frame: &Taken) -> Option<Ended> {
@@ -251,7 +265,7 @@ impl Session {
             FrameType::Goodbye => return Some(Ended::ByServer),
             FrameType::Ping => {
                 let pong = pure_header(self.version, FrameType::Pong, header.generation(), header.corr());
-                if let Err(fault) = self.stream.write_all(&pong).await {
+                if let Err(fault) = self.send(&pong).await {
                     return Some(Ended::Fault(format!("writing failed: {fault}")));
                 }
             }
@@ -263,7 +277,7 @@ impl Session {
                 return Some(Ended::Enough);
             }
         }
-        let is_last = header.flags().is_last() && header.lane() == Ok(twolane_core::envelope::Lane::Control);
+        let is_last = header.flags().is_last() && header.lane() == Ok(Lane::Control);
         if self.until == Some(Until::Last) && is_last {
             self.until = None;
             return Some(Ended::Enough);
@@ -276,7 +290,7 @@ impl Session {
         let origin = Generation { epoch: 0, channel: 0 };
         let goodbye = pure_header(self.version, FrameType::Goodbye, origin, 0);
         let said = async {
-            self.stream.write_all(&goodbye).await?;
+            self.send(&goodbye).await?;
             self.stream.shutdown().await
         };
         let _ = timeout(GOODBYE_LIMIT, said).await;

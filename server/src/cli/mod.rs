@@ -3,16 +3,19 @@
 //! Standard output carries results, standard error everything else.
 
 mod attach;
-mod attach_law;
 mod attach_request;
+mod attach_shown;
 mod banner;
 mod config;
 mod decode;
-mod frame_line;
 mod generate;
 mod log;
 mod open_page;
+mod running;
 mod serve;
+mod signals;
+mod tap;
+mod tap_copy;
 
 use std::error::Error;
 use std::fmt;
@@ -57,6 +60,8 @@ enum Command {
     Attach(attach::Options),
     /// Decode a capture, a byte stream or a dump: table, tree or JSON
     Decode(decode::Options),
+    /// Write the live traffic of a running server as a capture
+    Tap(tap::Options),
     /// Print a new address of a running server's page
     OpenPage(open_page::Options),
     /// Print every setting with its value, where it came from, unit and meaning
@@ -75,6 +80,7 @@ impl Cli {
             Command::Serve(options) => serve::run(&global, options),
             Command::Attach(options) => attach::run(&global, &options),
             Command::Decode(options) => decode::run(options),
+            Command::Tap(options) => tap::run(&global, &options),
             Command::OpenPage(options) => open_page::run(&global, options),
             Command::Config(options) => config::run(&global, &options),
             Command::CheckConfig(config::CheckOptions {}) => config::check(&global),

@@ -1,16 +1,12 @@
 //! `twolane open-page`.
 
 use std::io::Write as _;
-use std::net::SocketAddr;
-use std::path::Path;
 
 use clap::Args;
-use serde::Deserialize;
 
+use super::running::{self, Running};
 use super::{Exit, Failure, Global, environment, written};
-use crate::inspect::ask::{self, AskFault};
-use crate::inspect::token_file::read_token;
-use crate::server::PORTS_FILE;
+use crate::inspect::ask;
 
 /// Which server's page.
 #[derive(Args, Debug)]
@@ -31,9 +27,8 @@ pub(super) struct Options {
 /// Prints an address with a fresh code.
 pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
     let config = global.layers().flag("run_dir", options.run_dir).resolve(&environment())?.typed()?;
-    let address = page_address(&config.run_dir)?;
-    let token = read_token(&config.run_dir).map_err(|fault| Failure::new(Exit::Unreachable, fault))?;
-    let code = ask::fresh_code(address, &token).map_err(refused)?;
+    let Running { address, token } = Running::find(&config.run_dir)?;
+    let code = ask::fresh_code(address, &token).map_err(running::refused)?;
     let url = code.page_url(address);
     let mut out = std::io::stdout().lock();
     written(if options.json {
@@ -43,34 +38,4 @@ pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
         writeln!(out, "{url}")
     })?;
     Ok(Exit::Done)
-}
-
-/// Where the server that runs with this directory serves its page.
-fn page_address(run_dir: &Path) -> Result<SocketAddr, Failure> {
-    #[derive(Deserialize)]
-    struct Ports {
-        http: Option<SocketAddr>,
-    }
-    let path = run_dir.join(PORTS_FILE);
-    let text = std::fs::read(&path).map_err(|fault| {
-        let text = format!(
-            "no server runs with {}: cannot read {PORTS_FILE}: {fault}; start one with `twolane serve`, or name its --run-dir",
-            run_dir.display()
-        );
-        Failure::new(Exit::Unreachable, text)
-    })?;
-    let ports: Ports = serde_json::from_slice(&text).map_err(|fault| {
-        Failure::new(Exit::Unreachable, format!("{} is not a list of ports: {fault}", path.display()))
-    })?;
-    ports
-        .http
-        .ok_or_else(|| Failure::new(Exit::Failed, "this server serves no page; start it without --no-http"))
-}
-
-fn refused(fault: AskFault) -> Failure {
-    let exit = match &fault {
-        AskFault::Refused { status, .. } if *status != 401 => Exit::Failed,
-        _ => Exit::Unreachable,
-    };
-    Failure::new(exit, fault)
 }

@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use clap::Args;
 use tokio::runtime::Builder;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::info;
 
+use super::signals::Signals;
 use super::{Exit, Failure, Global, banner, environment, log};
 use crate::config::{Config, Layers};
 use crate::server::{Server, StartFault};
@@ -118,23 +118,5 @@ impl From<StartFault> for Failure {
             _ => Exit::Failed,
         };
         Self::new(exit, fault)
-    }
-}
-
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-        }
     }
 }

@@ -1,10 +1,12 @@
-//! The command line's side of the door: one question to a running server.
+//! The command line's side of the door: what it asks a running server for.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use bytes::{Buf as _, BytesMut};
 use serde::Deserialize;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use zeroize::Zeroizing;
 
 /// How long the server may take over each step of its answer.
@@ -12,6 +14,9 @@ pub const ASK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 16 * 1024;
+
+/// The longest head of an answer that is read, in bytes.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
 
 /// A fresh one-use code.
 #[derive(Deserialize)]
@@ -81,16 +86,63 @@ pub fn fresh_code(address: SocketAddr, token: &str) -> Result<FreshCode, AskFaul
     }
     let answer = exchange(address, token).map_err(|source| AskFault::Unreachable { address, source })?;
     let not_ours = || AskFault::NotOurs { address };
-    let head_len = answer.windows(4).position(|window| window == b"\r\n\r\n").ok_or_else(not_ours)?;
-    let (head, body) = answer.split_at(head_len);
-    let status = std::str::from_utf8(head)
-        .ok()
-        .and_then(|head| head.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok())
-        .ok_or_else(not_ours)?;
+    let Head { code: status, head_len } = head(&answer).ok_or_else(not_ours)?;
     if status != 200 {
         return Err(AskFault::Refused { address, status });
     }
-    serde_json::from_slice(body).map_err(|_| not_ours())
+    serde_json::from_slice(answer.get(head_len..).unwrap_or_default()).map_err(|_| not_ours())
+}
+
+/// Begins to read the live traffic of the server at `address`: the stream, and what was read of the pcapng file
+/// already. The file ends with the stream.
+///
+/// # Errors
+///
+/// Nobody answers, or not as a server of ours would, or it refuses the token or one more reader.
+pub async fn tap(address: SocketAddr, token: &str) -> Result<(tokio::net::TcpStream, BytesMut), AskFault> {
+    if !address.ip().is_loopback() {
+        return Err(AskFault::NotLoopback { address });
+    }
+    let late = |_| io::Error::from(io::ErrorKind::TimedOut);
+    let asked = tokio::time::timeout(ASK_TIMEOUT, ask_tap(address, token)).await.map_err(late);
+    let (stream, mut answer) =
+        asked.and_then(|asked| asked).map_err(|source| AskFault::Unreachable { address, source })?;
+    let status = head(&answer).ok_or(AskFault::NotOurs { address })?;
+    if status.code != 200 {
+        return Err(AskFault::Refused { address, status: status.code });
+    }
+    answer.advance(status.head_len);
+    Ok((stream, answer))
+}
+
+/// Asks and reads as far as the end of the answer's head. HTTP/1.0 has no chunks: the body is the file as it is.
+async fn ask_tap(address: SocketAddr, token: &str) -> io::Result<(tokio::net::TcpStream, BytesMut)> {
+    let mut stream = tokio::net::TcpStream::connect(address).await?;
+    let request = Zeroizing::new(format!(
+        "GET /api/tap.pcapng HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n"
+    ));
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = BytesMut::new();
+    while head(&answer).is_none() && answer.len() < HEAD_BYTES_MAX {
+        if stream.read_buf(&mut answer).await? == 0 {
+            break;
+        }
+    }
+    Ok((stream, answer))
+}
+
+/// The status line of an answer whose head is there.
+struct Head {
+    code: u16,
+    /// Bytes before the body.
+    head_len: usize,
+}
+
+fn head(answer: &[u8]) -> Option<Head> {
+    let end = answer.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let text = std::str::from_utf8(answer.get(..end)?).ok()?;
+    let rest = text.strip_prefix("HTTP/1.1 ").or_else(|| text.strip_prefix("HTTP/1.0 "))?;
+    Some(Head { code: rest.get(..3)?.parse().ok()?, head_len: end + 4 })
 }
 
 fn exchange(address: SocketAddr, token: &str) -> io::Result<Zeroizing<Vec<u8>>> {

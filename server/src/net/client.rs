@@ -10,6 +10,7 @@ use super::connection_file::Known;
 use super::handshake::{self, AuthenticateFault, Authenticated};
 use super::observe::Observer;
 use super::socket::{self, Tuning};
+use crate::inspect::Tap;
 
 /// Why there is no authenticated connection.
 #[derive(Debug, thiserror::Error)]
@@ -40,8 +41,18 @@ pub enum ConnectFault {
 /// Tries the file's addresses in order until one is authenticated. `limit` is the deadline of each, connecting
 /// included.
 pub async fn connect(known: &Known, tuning: Tuning, limit: Duration) -> Result<Authenticated, ConnectFault> {
+    connect_tapped(known, tuning, limit, &Tap::off()).await
+}
+
+/// The same, with the messages of each handshake shown to `tap`; the first address is its connection 1.
+pub async fn connect_tapped(
+    known: &Known,
+    tuning: Tuning,
+    limit: Duration,
+    tap: &Tap,
+) -> Result<Authenticated, ConnectFault> {
     let mut fault = ConnectFault::NoAddress;
-    for &address in &known.addresses {
+    for (number, &address) in (1..).zip(&known.addresses) {
         let deadline = Instant::now() + limit;
         let stream = match socket::connect(address, tuning, limit).await {
             Ok(stream) => stream,
@@ -50,7 +61,8 @@ pub async fn connect(known: &Known, tuning: Tuning, limit: Duration) -> Result<A
                 continue;
             }
         };
-        match handshake::open(stream, &known.key, known.daemon_id, deadline, &Observer::none()).await {
+        let observer = Observer::new(tap.clone(), number, "");
+        match handshake::open(stream, &known.key, known.daemon_id, deadline, &observer).await {
             Ok(authenticated) => return Ok(authenticated),
             Err(source) => fault = ConnectFault::Unauthenticated { address, source },
         }

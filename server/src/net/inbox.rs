@@ -88,6 +88,11 @@ impl Inbox {
         Ok(Some(Found::Frame(Taken { header, bytes })))
     }
 
+    /// The bytes that were read and not taken.
+    pub fn unread(&self) -> &[u8] {
+        &self.unread
+    }
+
     /// Offset of the first unread byte after the handshake.
     pub const fn offset(&self) -> u64 {
         self.decoder.offset()

@@ -1,6 +1,10 @@
 //! What is printed.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
+use twolane_capture::Direction;
+use twolane_capture::tap::{Kind, Label, joined, lost, packet, section};
 use twolane_core::envelope::Flags;
 
 use crate::process::{KEY_HEX, capture, delta, fixture, frame, hex, objects, run, stderr, stdout};
@@ -77,7 +81,7 @@ fn the_table_has_a_line_for_each_unit_and_no_colour_in_a_pipe() {
     assert!(!text.contains('\x1b'));
     assert!(text.lines().all(|line| line.chars().count() <= 200));
     let line = text.lines().find(|line| line.contains("reasoning_delta")).unwrap();
-    for part in ["b>a", "StreamData", "display", "\"Let me \""] {
+    for part in ["b>a", "display", "delta: \"Let me \""] {
         assert!(line.contains(part), "{part} in {line}");
     }
 }
@@ -113,7 +117,53 @@ fn text_off_the_wire_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn help_shows_how_to_watch_live_traffic() {
-    let output = run(&["--help"], b"");
-    assert!(stdout(&output).contains("tcpdump -i lo -U -w - port 7000 | twolane decode -"));
+fn what_a_tap_did_not_write_is_counted_in_every_format() {
+    let label = Label { connection: 1, endpoint: "providers", kind: Kind::Frame };
+    let mut file = Vec::new();
+    section(&mut file);
+    joined(&mut file, 1, 7, 70);
+    // What was before the tap was joined is no damage.
+    let output = run(&["-", "--json"], &file);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(objects(&output)[0]["before_joining"], true);
+
+    packet(&mut file, 2, Direction::BToA, label, &delta(0));
+    lost(&mut file, 3, Direction::BToA, label, 12, 4321);
+    packet(&mut file, 4, Direction::BToA, label, &delta(5));
+    for format in ["table", "tree"] {
+        let output = run(&["-", "--format", format], &file);
+        assert!(stdout(&output).contains("12 units lost by the tap, 4,321 bytes"), "{}", stdout(&output));
+    }
+    let output = run(&["-", "--json"], &file);
+    assert_eq!(output.status.code(), Some(4));
+    let gap = objects(&output).remove(2);
+    let expected = json!({
+        "index": 2, "time_ns": 3, "connection": 1, "direction": "b>a", "kind": "gap",
+        "offset": delta(0).len(), "bytes": 4321, "units": 12,
+    });
+    assert_eq!(gap, expected);
+    let said =
+        "4321 bytes missing, 0 breaches of the seq law, 12 units lost by the tap, 7 units passed before";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+}
+
+#[test]
+fn a_body_that_breaks_its_schema_is_a_fault_at_its_byte() {
+    let body = br#"{"version":1,"run_id":"r","step_id":9,"seq":0,"payload":{}}"#;
+    let output = run(&["-", "--json", "--input", "raw"], &frame(Flags::CONTROL, 1, body));
+    assert_eq!(output.status.code(), Some(1));
+    let fault = &objects(&output)[0]["fault"];
+    assert_eq!(*fault, json!({"offset": 17 + body.len() - 2, "reason": "`type`: missing", "name": "body"}));
+}
+
+#[test]
+fn help_fits_a_terminal_of_80_columns_and_shows_how_to_watch_live_traffic() {
+    for command in ["decode", "attach", "tap"] {
+        let mut twolane = Command::new(env!("CARGO_BIN_EXE_twolane"));
+        let output = twolane.args([command, "--help"]).env("COLUMNS", "80").output().unwrap();
+        let help = stdout(&output);
+        let (_, after) = help.split_once("Examples:").unwrap();
+        assert!(after.lines().all(|line| line.chars().count() <= 80), "{command}: {after}");
+        assert!(command != "decode" || after.contains("tcpdump -i lo -U -w - port 7000 | twolane decode -"));
+    }
 }

@@ -1,6 +1,7 @@
-//! `twolane decode` as a real process.
+//! `twolane decode` and `twolane tap` as real processes.
 
 mod exit;
 mod formats;
 mod live;
 mod process;
+mod tap;

@@ -1,18 +1,19 @@
-//! One unit as one JSON object on a line (docs/wire.md, "Command line").
+//! One unit as one JSON object on a line, and the verdict on all of them.
 
 use std::fmt::Write as _;
 
-use twolane_capture::Direction;
 use twolane_capture::row::{Kind, mark};
+use twolane_capture::summary::is_unsafe;
 use twolane_capture::units::{Unit, UnitFault};
+use twolane_capture::{Direction, Totals};
 use twolane_core::body::{Body, BodyReason};
 use twolane_core::limits::INTEGER_MAX;
 use twolane_core::scan::json::{Kind as TokenKind, Scanner};
 
-use super::text::{Integer, is_unsafe, push_escape, push_hex, push_quoted};
+use super::text::{Integer, push_escape, push_hex, push_quoted};
 
 /// Bytes that are printed in hexadecimal of a body that is no JSON; `len` says how many there are.
-pub(in crate::cli) const HEX_MAX: usize = 4096;
+const HEX_MAX: usize = 4096;
 
 /// Appends the object and a line end. Writing to a String cannot fail.
 pub(super) fn object(unit: &Unit<'_>, out: &mut String) {
@@ -28,14 +29,17 @@ pub(super) fn object(unit: &Unit<'_>, out: &mut String) {
         Kind::Frame => frame(unit, out),
         Kind::Handshake => handshake(unit, out),
         Kind::Gap => {
-            let _ = write!(out, ",\"offset\":{},\"missing\":{}", Integer(row.offset), Integer(row.len));
+            let _ = write!(out, ",\"offset\":{},\"bytes\":{}", Integer(row.offset), Integer(row.len));
+            if let Some(units) = row.lost_units() {
+                let _ = write!(out, ",\"units\":{}", Integer(units));
+            }
         }
         Kind::Connector | Kind::Fault => {
             let _ = write!(out, ",\"len\":{},\"offset\":{}", Integer(row.len), Integer(row.offset));
             hex("bytes_hex", row.bytes, out);
         }
     }
-    for (bit, name) in [(mark::GUESS, "guess"), (mark::CUT, "cut")] {
+    for (bit, name) in [(mark::GUESS, "guess"), (mark::CUT, "cut"), (mark::EARLIER, "before_joining")] {
         if row.is_marked(bit) {
             let _ = write!(out, ",\"{name}\":true");
         }
@@ -52,6 +56,23 @@ pub(super) fn object(unit: &Unit<'_>, out: &mut String) {
         out.push_str(",\"name\":\"law\"}");
     }
     out.push_str("}\n");
+}
+
+/// Appends the verdict on all that was read and a line end.
+pub(super) fn law(totals: &Totals, out: &mut String) {
+    let Totals { frames, ended, dropped, breaches, faults, unruled, .. } = *totals;
+    let _ = writeln!(
+        out,
+        "{{\"kind\":\"law\",\"ok\":{},\"frames\":{},\"generations_ended\":{},\"dropped\":{},\"breaches\":{},\
+         \"faults\":{},\"without_seq\":{}}}",
+        totals.is_law_kept(),
+        Integer(frames),
+        Integer(ended),
+        Integer(dropped),
+        Integer(breaches),
+        Integer(faults),
+        Integer(unruled),
+    );
 }
 
 fn frame(unit: &Unit<'_>, out: &mut String) {
@@ -104,7 +125,7 @@ fn handshake(unit: &Unit<'_>, out: &mut String) {
     }
 }
 
-pub(in crate::cli) fn hex(name: &str, bytes: &[u8], out: &mut String) {
+fn hex(name: &str, bytes: &[u8], out: &mut String) {
     let shown = bytes.get(..bytes.len().min(HEX_MAX)).unwrap_or_default();
     let _ = write!(out, ",\"{name}\":\"");
     push_hex(shown, out);
@@ -113,7 +134,7 @@ pub(in crate::cli) fn hex(name: &str, bytes: &[u8], out: &mut String) {
 
 /// Appends `,"body":...` where the text is one strict JSON value without a name that occurs twice in what is
 /// interpreted: a program must not read another meaning than we do. False, and nothing appended, elsewhere.
-pub(in crate::cli) fn push_body(text: &[u8], out: &mut String) -> bool {
+fn push_body(text: &[u8], out: &mut String) -> bool {
     let start = out.len();
     out.push_str(",\"body\":");
     let is_ambiguous = Body::parse(text).is_err_and(|fault| fault.reason == BodyReason::DuplicateName);

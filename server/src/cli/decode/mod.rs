@@ -1,12 +1,12 @@
 //! `twolane decode`: what a capture, a byte stream or a dump says, for people and programs.
 
 mod input;
-pub(super) mod json;
+mod json;
 mod printer;
 mod progress;
 mod summary;
 mod table;
-pub(super) mod text;
+mod text;
 mod tree;
 
 use std::io::{IsTerminal as _, stderr, stdout};
@@ -21,23 +21,30 @@ use twolane_core::limits::CONNECTION_FILE_MAX;
 use super::{Exit, Failure};
 use crate::net::secret_file;
 use input::Input;
-use printer::Printer;
+pub(super) use printer::Printer;
 use progress::Progress;
 
 /// What to decode, and how to print it.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
-    twolane decode run.pcapng                              a table, one frame a line\n  \
-    tcpdump -i lo -U -w - port 7000 | twolane decode -     live, each frame as it completes\n  \
-    twolane decode run.pcap --key-file providers.json      handshakes verified under the key\n  \
+    twolane decode run.pcapng                 a table, one frame a line\n  \
+    twolane tap -o - | twolane decode -       a running server, live\n  \
+    tcpdump -i lo -U -w - port 7000 | twolane decode -\n  \
+    twolane decode run.pcap --key-file providers.json\n  \
     twolane decode run.pcap --filter 'lane=control and gen=3' --format tree\n  \
     twolane decode run.pcap --json | jq 'select(.type == \"Ping\")'\n  \
     xxd frame.bin | twolane decode - --input hex\n\n\
-    Filters: NAME OPERATOR VALUE, joined by and, or, not and parentheses. Names: kind, lane, type, tag, dir, law,\n\
-    fault, verified (= !=); gen, epoch, corr, seq, dropped, version, flags, conn, len, offset (= != < <= > >=);\n\
-    text (~ !~, with a part of the body); last, guess, cut (alone).\n\n\
-    Exit codes: 0 all is well, 1 the law is broken or a handshake is not verified under the key given,\n\
-    2 wrong usage, 4 the input is damaged or incomplete (what could be read was printed).")]
+    Filters: NAME OPERATOR VALUE, joined by and, or, not and parentheses\n  \
+    kind lane type tag dir law fault verified       =  !=\n  \
+    gen epoch corr seq dropped version flags        =  !=  <  <=  >  >=\n  \
+    conn len offset                                 =  !=  <  <=  >  >=\n  \
+    text                                            ~  !~ with a part of the body\n  \
+    last guess cut                                  alone\n\n\
+    Exit codes:\n  \
+    0  all is well\n  \
+    1  the law is broken, or a handshake is not verified under the key given\n  \
+    2  wrong usage\n  \
+    4  the input is damaged or incomplete (what could be read was printed)")]
 pub(super) struct Options {
     /// Capture, byte stream or text to read; - for standard input
     #[arg(value_name = "FILE")]
@@ -68,8 +75,9 @@ pub(super) struct Options {
     full: bool,
 }
 
+/// How units are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// One unit a line
     Table,
     /// Every field of every unit, with its bytes

@@ -1,13 +1,14 @@
 //! Units to standard output.
 
-use std::io::{self, IsTerminal as _, Stdout, Write as _, stdout};
+use std::io::{self, IsTerminal as _, Stdout, Write as _, stderr, stdout};
 
 use twolane_capture::row::Row;
+use twolane_capture::summary::Counted;
 use twolane_capture::units::{Note, Unit, UnitSink};
 use twolane_capture::{Direction, Filter, Totals};
 
 use super::super::{Exit, Failure};
-use super::summary::Damage;
+use super::summary::{self, Damage};
 use super::table::Table;
 use super::{Format, json, tree};
 
@@ -18,7 +19,7 @@ const HELD_MAX: usize = 256 * 1024;
 const WIDTH_ELSEWHERE: usize = 200;
 
 /// Prints what passes the filter, and counts all.
-pub(super) struct Printer {
+pub(in crate::cli) struct Printer {
     format: Format,
     filter: Option<Filter>,
     table: Table,
@@ -26,7 +27,7 @@ pub(super) struct Printer {
     out: Stdout,
     /// Why writing ended.
     failed: Option<io::Error>,
-    pub(super) totals: Totals,
+    pub(in crate::cli) totals: Totals,
     pub(super) damage: Damage,
     pub(super) units: u64,
     pub(super) shown: u64,
@@ -34,7 +35,7 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    pub(super) fn new(format: Format, filter: Option<Filter>, full: bool) -> Self {
+    pub(in crate::cli) fn new(format: Format, filter: Option<Filter>, full: bool) -> Self {
         let out = stdout();
         let is_terminal = out.is_terminal();
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -56,7 +57,7 @@ impl Printer {
     }
 
     /// Writes what is held. False where the reader is gone, which is no failure.
-    pub(super) fn flush(&mut self) -> Result<bool, Failure> {
+    pub(in crate::cli) fn flush(&mut self) -> Result<bool, Failure> {
         self.write();
         match self.failed.take() {
             None => Ok(true),
@@ -65,6 +66,23 @@ impl Printer {
                 Err(Failure::new(Exit::Failed, format!("cannot write to standard output: {fault}")))
             }
         }
+    }
+
+    /// Says whether the law was kept: a program reads it last, a person on standard error.
+    pub(in crate::cli) fn conclude(&mut self) {
+        if self.format == Format::Json {
+            return json::law(&self.totals, &mut self.held);
+        }
+        let word = if self.totals.is_law_kept() { "law kept" } else { "law BROKEN" };
+        let Totals { ended, dropped, .. } = self.totals;
+        // Where standard error is gone, the exit code still says it.
+        let _ = writeln!(
+            stderr(),
+            "{word}: {}; {}, {} dropped and accounted for",
+            summary::tally(self, true),
+            Counted(ended, "ended generation"),
+            Counted(dropped, "display frame"),
+        );
     }
 
     fn write(&mut self) {

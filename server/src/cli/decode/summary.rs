@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{Write as _, stderr};
 
-use twolane_capture::row::Kind;
+use twolane_capture::row::{Kind, mark};
 use twolane_capture::units::{Unit, UnitFault};
 use twolane_capture::{Direction, Opening, Source, SourceFault};
 use twolane_core::handshake::Stage;
@@ -38,19 +38,23 @@ impl Damage {
         match unit.fault {
             None | Some(UnitFault::Oversize { .. }) => {}
             Some(UnitFault::Passed { .. }) if is_joined => {}
-            Some(UnitFault::Handshake(_) | UnitFault::OutOfPlace { .. } | UnitFault::Lane(_)) => {
-                self.broken += 1;
-            }
+            Some(
+                UnitFault::Handshake(_)
+                | UnitFault::OutOfPlace { .. }
+                | UnitFault::Lane(_)
+                | UnitFault::Body(_),
+            ) => self.broken += 1,
             Some(_) => self.incomplete += 1,
         }
-        self.incomplete += u64::from(row.kind == Kind::Gap);
+        // A tap that was joined in the middle is not damaged for that either.
+        self.incomplete += u64::from(row.kind == Kind::Gap && !row.is_marked(mark::EARLIER));
         let has_proof = matches!(unit.stage(), Some(Stage::ServerProof | Stage::ClientAuth));
         self.unjudged += u64::from(has_proof && unit.verified().is_none());
     }
 }
 
-/// Writes the summary to standard error and gives the exit code.
-pub(super) fn report(printer: &Printer, source: &Source, fault: Option<SourceFault>, has_key: bool) -> Exit {
+/// What was read, in one line.
+pub(in crate::cli) fn tally(printer: &Printer, has_key: bool) -> String {
     let Printer { totals, damage, units, shown, connections, .. } = printer;
     let mut line =
         format!("{} in {}", plural(*units, "unit"), plural(connections.len() as u64, "connection"));
@@ -65,11 +69,28 @@ pub(super) fn report(printer: &Printer, source: &Source, fault: Option<SourceFau
         plural(totals.missing, "byte"),
         plural(totals.breaches, "breach of the seq law"),
     );
+    for (count, what) in
+        [(totals.lost, "lost by the tap"), (totals.earlier, "passed before the tap was joined")]
+    {
+        if count > 0 {
+            let _ = write!(line, ", {} {what}", plural(count, "unit"));
+        }
+    }
+    if totals.unruled > 0 {
+        let _ = write!(line, ", {} on a lane without a seq", plural(totals.unruled, "frame"));
+    }
     let _ = write!(line, ", {}", plural(totals.messages, "handshake message"));
     if has_key {
         let (verified, refuted, unjudged) = (totals.verified, totals.refuted, damage.unjudged);
         let _ = write!(line, " ({verified} verified, {refuted} refuted, {unjudged} without what they prove)");
     }
+    line
+}
+
+/// Writes the summary to standard error and gives the exit code.
+pub(super) fn report(printer: &Printer, source: &Source, fault: Option<SourceFault>, has_key: bool) -> Exit {
+    let Printer { totals, damage, .. } = printer;
+    let mut line = tally(printer, has_key);
     let ignored = source.ignored_packets().total();
     if ignored > 0 {
         let _ = write!(line, ", {} of something else", plural(ignored, "packet"));

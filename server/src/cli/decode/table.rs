@@ -3,13 +3,9 @@
 use std::fmt::Write as _;
 
 use twolane_capture::Direction;
-use twolane_capture::row::{Kind, Row, mark};
+use twolane_capture::row::{Kind, Row};
+use twolane_capture::summary;
 use twolane_capture::units::Unit;
-use twolane_core::body::{Body, Payload};
-use twolane_core::handshake::Stage;
-use twolane_core::handshake::message::{ClientHello, ServerProof};
-
-use super::text::push_safe;
 
 /// Columns left to the summary where the terminal is too narrow for all.
 const SUMMARY_MIN: usize = 20;
@@ -62,7 +58,7 @@ impl Table {
             &self.relative(row),
             &row.connection.to_string(),
             if row.direction == Direction::AToB { "a>b" } else { "b>a" },
-            row.frame_type().map_or(row.kind.name(), |known| known.name()),
+            summary::what(row),
             row.lane().map_or("", |lane| lane.name()),
             &framed(generation),
             &framed(row.corr.to_string()),
@@ -72,10 +68,7 @@ impl Table {
         let room = self.width.saturating_sub(line.chars().count() + 2).max(SUMMARY_MIN);
         let color = if self.is_colored { color(unit) } else { "" };
         let start = out.len();
-        let _ = write!(out, "{color}{line}  ");
-        let mut summary = String::new();
-        summarize(unit, &mut summary, room);
-        push_safe(summary.chars(), room, out);
+        let _ = write!(out, "{color}{line}  {}", summary::line(unit, room));
         out.truncate(start + out.get(start..).map_or(0, |text| text.trim_end().len()));
         if !color.is_empty() {
             out.push_str(RESET);
@@ -94,7 +87,7 @@ impl Table {
 fn columns(values: [&str; 9]) -> String {
     let [time, connection, direction, what, lane, generation, corr, seq, len] = values;
     format!(
-        "{time:>11}  {connection:>4}  {direction:<3}  {what:<10}  {lane:<7}  {generation:>5}  {corr:>5}  {seq:>5}  {len:>7}"
+        "{time:>11}  {connection:>4}  {direction:<3}  {what:<17}  {lane:<7}  {generation:>5}  {corr:>5}  {seq:>5}  {len:>7}"
     )
 }
 
@@ -106,106 +99,5 @@ fn color(unit: &Unit<'_>) -> &'static str {
         Kind::Handshake | Kind::Connector => CYAN,
         _ if unit.row.lane == twolane_capture::row::DISPLAY => FAINT,
         _ => "",
-    }
-}
-
-/// What is to be said of a unit, of which about `room` characters will be shown.
-fn summarize(unit: &Unit<'_>, out: &mut String, room: usize) {
-    let row = &unit.row;
-    if let Some(fault) = unit.fault {
-        let _ = write!(out, "FAULT {fault}; ");
-    }
-    if let Some(breach) = unit.breach {
-        let _ = write!(out, "LAW BROKEN {breach}; ");
-    }
-    if row.is_marked(mark::GUESS) {
-        out.push_str("(guess) ");
-    }
-    if row.law == twolane_capture::row::LawMark::Joined {
-        out.push_str("(joined here) ");
-    }
-    match row.kind {
-        Kind::Gap => {
-            let _ = write!(out, "{} bytes are not in the capture", row.len);
-        }
-        Kind::Handshake => message(unit, out),
-        Kind::Frame => {
-            if row.flags().is_last() {
-                out.push_str("LAST ");
-            }
-            body(row.body(), out, room);
-        }
-        Kind::Connector | Kind::Fault => {}
-    }
-    let text = out.trim_end_matches([' ', ';']).len();
-    out.truncate(text);
-}
-
-fn message(unit: &Unit<'_>, out: &mut String) {
-    let Some(stage) = unit.stage() else { return };
-    let text = unit.row.body();
-    let _ = write!(out, "{stage}");
-    match stage {
-        Stage::ClientHello => {
-            if let Ok(hello) = ClientHello::parse(text) {
-                let _ = write!(out, " role={}", hello.role);
-            }
-        }
-        Stage::ServerProof => {
-            if let Ok(proof) = ServerProof::parse(text) {
-                let _ = write!(out, " daemon_id={} daemon_ver={}", proof.daemon_id, proof.daemon_ver);
-            }
-        }
-        Stage::ClientAuth => {}
-    }
-    match unit.verified() {
-        Some(true) => out.push_str(" verified"),
-        Some(false) => out.push_str(" NOT VERIFIED: another key made this proof"),
-        None => {}
-    }
-}
-
-fn body(text: &[u8], out: &mut String, room: usize) {
-    match Body::parse(text) {
-        Ok(body) => payload(&body.payload, out, room),
-        // Not a body of the lanes: its own text says most.
-        Err(_) => {
-            let shown = text.get(..text.len().min(room.saturating_mul(4))).unwrap_or_default();
-            match std::str::from_utf8(shown) {
-                Ok(readable) => out.push_str(readable),
-                Err(fault) if fault.valid_up_to() + 4 > shown.len() && fault.valid_up_to() > 0 => {
-                    out.push_str(&String::from_utf8_lossy(shown));
-                }
-                Err(_) => super::text::push_hex(shown, out),
-            }
-        }
-    }
-}
-
-/// The tag, then the text of a delta in quotes or the members of another payload.
-fn payload(payload: &Payload<'_>, out: &mut String, room: usize) {
-    out.extend(payload.name().chars().take(room));
-    let Some(mut members) = payload.value().members() else { return };
-    while let Ok(Some(member)) = members.next_member() {
-        if member.name == "type" {
-            continue;
-        }
-        if let (true, Some(delta)) = (member.name == "delta", member.value.as_str()) {
-            out.push_str(" \"");
-            out.extend(delta.chars().take(room));
-            out.push('"');
-            continue;
-        }
-        out.push(' ');
-        out.extend(member.name.chars().take(room));
-        out.push('=');
-        match member.value.as_str() {
-            Some(text) => out.extend(text.chars().take(room)),
-            None => {
-                let raw = member.value.raw();
-                let shown = raw.get(..raw.len().min(room.saturating_mul(4))).unwrap_or_default();
-                out.push_str(&String::from_utf8_lossy(shown));
-            }
-        }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Display, Write};
 
+use twolane_capture::summary::is_unsafe;
 use twolane_core::limits::INTEGER_MAX;
 
 /// An integer as JSON: one that not every reader keeps exact is a string.
-pub(in crate::cli) struct Integer(pub(in crate::cli) u64);
+pub(super) struct Integer(pub(super) u64);
 
 impl Display for Integer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -13,15 +14,9 @@ impl Display for Integer {
     }
 }
 
-/// Whether a character could steer a terminal or reorder the line around it.
-pub(in crate::cli) fn is_unsafe(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 /// Appends characters of the wire up to `room` columns, escapes for those that are not safe; what was cut off shows as
 /// an ellipsis.
-pub(in crate::cli) fn push_safe(characters: impl Iterator<Item = char>, room: usize, out: &mut String) {
+pub(super) fn push_safe(characters: impl Iterator<Item = char>, room: usize, out: &mut String) {
     let (mut left, mut characters) = (room, characters.peekable());
     while let Some(character) = characters.next() {
         let start = out.len();
@@ -41,7 +36,7 @@ pub(in crate::cli) fn push_safe(characters: impl Iterator<Item = char>, room: us
 }
 
 /// Appends bytes in hexadecimal.
-pub(in crate::cli) fn push_hex(bytes: &[u8], out: &mut String) {
+pub(super) fn push_hex(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(out, "{byte:02x}");
@@ -49,7 +44,7 @@ pub(in crate::cli) fn push_hex(bytes: &[u8], out: &mut String) {
 }
 
 /// Appends a JSON string.
-pub(in crate::cli) fn push_quoted(text: &str, out: &mut String) {
+pub(super) fn push_quoted(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
         match character {
@@ -62,7 +57,7 @@ pub(in crate::cli) fn push_quoted(text: &str, out: &mut String) {
 }
 
 /// Appends a character as JSON's numeric escape. Every unsafe one is within 16 bits.
-pub(in crate::cli) fn push_escape(character: char, out: &mut String) {
+pub(super) fn push_escape(character: char, out: &mut String) {
     let _ = write!(out, "\\u{:04x}", u32::from(character));
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use twolane_capture::row::Kind;
+use twolane_capture::summary::Gap;
 use twolane_capture::units::Unit;
 use twolane_core::dissect::Tree;
 
@@ -23,6 +24,10 @@ pub(super) fn fields(unit: &Unit<'_>, out: &mut String) {
     let tree = match (row.kind, unit.stage()) {
         (Kind::Frame, _) => Tree::frame(row.bytes),
         (Kind::Handshake, Some(stage)) => Tree::handshake(row.bytes, stage),
+        (Kind::Gap, _) => {
+            let _ = writeln!(out, "  {:>15}  {}\n", "", Gap(row));
+            return;
+        }
         _ => {
             dump(row.bytes, out);
             out.push('\n');
