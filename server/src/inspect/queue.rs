@@ -63,7 +63,8 @@ pub enum Entry {
     /// Always first: the listener joined after so many units had passed that are not kept any
     /// more. 0 says that what follows is all there ever was.
     Joined {
-        /// When it joined, in nanoseconds since 1970.
+        /// Before what follows, in nanoseconds since 1970: when the first kept unit was offered, or the listener
+        /// joined where none is kept.
         time_ns: u64,
         /// How many units passed before the first one that follows.
         units: u64,

@@ -103,8 +103,11 @@ impl Tap {
         if state.listeners.len() >= LISTENERS_MAX {
             return None;
         }
-        let joined =
-            Entry::Joined { time_ns: now_ns(), units: state.forgotten_units, bytes: state.forgotten_bytes };
+        let joined = Entry::Joined {
+            time_ns: state.recent.front().map_or_else(now_ns, |unit| unit.time_ns),
+            units: state.forgotten_units,
+            bytes: state.forgotten_bytes,
+        };
         let mut queue = Queue::new(self.0.listener_limit_bytes, joined);
         for unit in &state.recent {
             queue.push(unit);
@@ -223,4 +226,23 @@ impl Shared {
 fn now_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_late_listener_missed_is_not_later_than_what_it_is_told() {
+        let tap = Tap::new(200, LISTENER_BYTES);
+        for _ in 0..3 {
+            tap.offer(1, "providers", Direction::AToB, Kind::Frame, &[0; 100]);
+        }
+        let (mut listener, mut told) = (tap.listen().unwrap(), Vec::new());
+        listener.batch(Instant::now(), &mut told).await;
+        let [Entry::Joined { time_ns, units: 2, .. }, Entry::Unit(unit)] = &told[..] else {
+            panic!("two units missed and one kept, not {told:?}");
+        };
+        assert!(*time_ns <= unit.time_ns);
+    }
 }
