@@ -175,7 +175,7 @@ impl Server {
         if !self.published.remove() {
             warn!(file = %self.published.path().display(), "the connection file is not ours any more: left there");
         }
-        self.ports.remove();
+        drop(self.ports);
         self.stopper.stop();
         if let Err(fault) = self.serving.await {
             error!(%fault, "the provider endpoint failed");
@@ -273,7 +273,7 @@ async fn attach_self(known: Known, config: Config, mut stop: Stop) {
     }
 }
 
-/// `ports.json`: every bound port, for scripts.
+/// `ports.json`: every bound port, for scripts; dropping it removes the file if it is still this server's.
 #[derive(Debug)]
 struct PortsFile {
     path: PathBuf,
@@ -294,9 +294,10 @@ impl PortsFile {
         connection_file::put(&path, text.as_bytes())?;
         Ok(Self { path, text })
     }
+}
 
-    /// Removes the file if it is still ours.
-    fn remove(&self) {
+impl Drop for PortsFile {
+    fn drop(&mut self) {
         if std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
             // A file that stays names ports where nobody listens; nothing depends on it.
             let _ = std::fs::remove_file(&self.path);

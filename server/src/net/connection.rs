@@ -8,8 +8,8 @@ use tokio::net::tcp::OwnedReadHalf;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing::{debug, info, warn};
-use twolane_core::body::{Body, BodyFault, BodyReason, Direction as Hop, Tag};
-use twolane_core::envelope::{FrameType, Header, Lane, LaneFault, Version};
+use twolane_core::body::{Body, BodyFault, ProviderControl};
+use twolane_core::envelope::{FrameType, Generation, Header, Lane, LaneFault, Version};
 use twolane_core::frame::{EndFault, FrameFault};
 use twolane_core::limits::CONTROL_BODY_MAX;
 
@@ -69,12 +69,9 @@ pub enum Refusal {
     /// A step without a correlation.
     #[error("corr is 0; a step's corr is never 0")]
     NoCorr,
-    /// A body that cannot be read.
+    /// A body that cannot be read, or a payload that runners do not send.
     #[error("body: {0}")]
     Body(#[from] BodyFault),
-    /// A tag that runners do not send.
-    #[error("body: {0}")]
-    Tag(BodyReason),
     /// A generation that is still in use.
     #[error("generation {channel} (epoch {epoch}) is live; a runner chooses a free one")]
     Live {
@@ -180,7 +177,7 @@ impl Connection<'_> {
                 }
                 Found::Oversize(header) => {
                     self.check_version(&header)?;
-                    self.take_oversize(&header)?
+                    self.take_oversize(&header).await?
                 }
             };
             if let Next::Goodbye = next {
@@ -211,25 +208,30 @@ impl Connection<'_> {
             FrameType::Goodbye => Ok(Next::Goodbye),
             FrameType::StreamData => {
                 check_control(header)?;
-                self.take_control(header, frame.body())
+                self.take_control(header, frame.body()).await
             }
             other => Err(Refusal::Type(other)),
         }
     }
 
-    fn take_control(&mut self, header: &Header, body: &[u8]) -> Result<Next, Refusal> {
+    async fn take_control(&mut self, header: &Header, body: &[u8]) -> Result<Next, Refusal> {
         let connection = self.observer.connection();
         let body = Body::parse(body)?;
-        let Some(tag) = body.payload.tag() else {
-            debug!(connection, "payload with an unfamiliar tag passed over");
-            return Ok(Next::Continue);
-        };
-        tag.check(Lane::Control, Hop::RunnerToProvider).map_err(Refusal::Tag)?;
         let generation = header.generation();
-        if tag == Tag::Cancel {
-            let known = self.runs.end(generation, Cause::Cancelled);
-            debug!(connection, channel = generation.channel, known, "cancel");
-            return Ok(Next::Continue);
+        match ProviderControl::from_runner(&body.payload)? {
+            ProviderControl::StepRequest { .. } => {}
+            ProviderControl::Cancel => {
+                self.check_law(generation, body.seq);
+                let known = self.runs.end(generation, Cause::Cancelled);
+                debug!(connection, channel = generation.channel, known, "cancel");
+                return Ok(Next::Continue);
+            }
+            // No other tag of the schema passes for a runner's.
+            _ => {
+                self.check_law(generation, body.seq);
+                debug!(connection, "payload with an unfamiliar tag passed over");
+                return Ok(Next::Continue);
+            }
         }
         let step = Step {
             generation,
@@ -237,7 +239,7 @@ impl Connection<'_> {
             run_id: body.run_id.chars().collect(),
             step_id: body.step_id,
         };
-        if !self.lanes.claim(generation) {
+        if !self.runs.claim(generation).await {
             return Err(Refusal::Live { channel: generation.channel, epoch: generation.epoch });
         }
         info!(
@@ -248,17 +250,27 @@ impl Connection<'_> {
             "step requested"
         );
         self.runs.start_step(step);
+        self.check_law(generation, body.seq);
         Ok(Next::Continue)
     }
 
+    /// A broken law is reported and never repaired: the frame counts all the same.
+    fn check_law(&mut self, generation: Generation, seq: u64) {
+        if let Some(breach) = self.runs.judge(generation, seq) {
+            Counters::one(&self.endpoint.counters.law_broken);
+            let (connection, channel) = (self.observer.connection(), generation.channel);
+            warn!(connection, channel, reason = %breach, "the peer's control breaks the law of seq");
+        }
+    }
+
     /// A request that is too long for us is answered, where it says for which generation the answer is.
-    fn take_oversize(&mut self, header: &Header) -> Result<Next, Refusal> {
+    async fn take_oversize(&mut self, header: &Header) -> Result<Next, Refusal> {
         if header.frame_type() != FrameType::StreamData {
             return Err(Refusal::Type(header.frame_type()));
         }
         check_control(header)?;
         let generation = header.generation();
-        if !self.lanes.claim(generation) {
+        if !self.runs.claim(generation).await {
             return Err(Refusal::Live { channel: generation.channel, epoch: generation.epoch });
         }
         // The run's id is in the body that was skipped.

@@ -53,6 +53,8 @@ pub struct Counters {
     pub refused: AtomicU64,
     /// Connections closed because the peer stopped reading.
     pub stalled: AtomicU64,
+    /// Control frames of peers whose seq broke the law.
+    pub law_broken: AtomicU64,
     /// Frames read.
     pub frames_read: AtomicU64,
     /// Frames written.
@@ -73,7 +75,7 @@ impl Counters {
     }
 
     /// Names and values, for output.
-    pub fn rows(&self) -> [(&'static str, u64); 10] {
+    pub fn rows(&self) -> [(&'static str, u64); 11] {
         let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         [
             ("accepted", value(&self.accepted)),
@@ -83,6 +85,7 @@ impl Counters {
             ("open", value(&self.open)),
             ("refused", value(&self.refused)),
             ("stalled", value(&self.stalled)),
+            ("law_broken", value(&self.law_broken)),
             ("frames_read", value(&self.frames_read)),
             ("frames_written", value(&self.frames_written)),
             ("display_shed", value(&self.display_shed)),

@@ -1,5 +1,6 @@
 //! Plays a script into the lanes of a connection.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -17,23 +18,27 @@ use crate::net::lanes::{Lanes, SendFault};
 const LATE_MAX: Duration = Duration::from_millis(250);
 
 /// Plays all events, or ends early with a control frame that says so. The generation has ended when this returns,
-/// unless the connection did.
+/// unless the connection did; `ending` is set before LAST is queued.
 pub(super) async fn play(
     script: &Script,
     step: &Step,
     delay: Duration,
     lanes: &Lanes,
     mut cause: watch::Receiver<Option<Cause>>,
+    ending: &AtomicBool,
 ) {
     let interrupted = async { cause.wait_for(Option::is_some).await.ok().and_then(|cause| *cause) };
     let outcome = tokio::select! {
         biased;
         cause = interrupted => Outcome::Interrupted(cause),
-        played = play_events(script, step, delay, lanes) => Outcome::Played(played),
+        played = play_events(script, step, delay, lanes, ending) => Outcome::Played(played),
     };
     let played = match outcome {
         Outcome::Played(played) => played,
-        Outcome::Interrupted(Some(cause)) => send_end(step, step.step_id, lanes, &cause.payload()).await,
+        Outcome::Interrupted(Some(cause)) => {
+            ending.store(true, Ordering::Relaxed);
+            send_end(step, lanes, &cause.payload()).await
+        }
         Outcome::Interrupted(None) => return,
     };
     if let Err(fault) = played {
@@ -48,16 +53,17 @@ enum Outcome {
 }
 
 /// Ends a generation with one control payload.
-pub(super) async fn send_end(
-    step: &Step,
-    step_id: u64,
-    lanes: &Lanes,
-    payload: &[u8],
-) -> Result<(), SendFault> {
-    lanes.control(step.place(step_id), payload, true).await
+pub(super) async fn send_end(step: &Step, lanes: &Lanes, payload: &[u8]) -> Result<(), SendFault> {
+    lanes.control(step.place(step.step_id), payload, true).await
 }
 
-async fn play_events(script: &Script, step: &Step, delay: Duration, lanes: &Lanes) -> Result<(), SendFault> {
+async fn play_events(
+    script: &Script,
+    step: &Step,
+    delay: Duration,
+    lanes: &Lanes,
+    ending: &AtomicBool,
+) -> Result<(), SendFault> {
     let mut due = Instant::now() + delay;
     for event in &script.events {
         due += event.after;
@@ -69,6 +75,7 @@ async fn play_events(script: &Script, step: &Step, delay: Duration, lanes: &Lane
         }
         // A script without pauses must not keep others, its own cancel among them, from running.
         tokio::task::consume_budget().await;
+        ending.store(event.last, Ordering::Relaxed);
         send(event, step, lanes).await?;
     }
     Ok(())
