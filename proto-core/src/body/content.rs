@@ -1,8 +1,8 @@
 //! What several units share: why a step ended, the tokens it used, how a provider failed.
 
-use super::fault::{BodyFault, Expected};
-use super::read::Known;
-use crate::scan::json::Kind;
+use super::fault::BodyFault;
+use super::read::{Known, integer16, not_negative};
+use super::rules::{ERROR, USAGE};
 use crate::scan::string::JsonStr;
 use crate::scan::value::Value;
 
@@ -61,20 +61,13 @@ pub struct Usage {
 impl Usage {
     /// Reads an object.
     pub fn read(object: Value<'_>) -> Result<Self, BodyFault> {
-        let names = [
-            "input_tokens",
-            "cached_input_tokens",
-            "cache_write_tokens",
-            "output_tokens",
-            "reasoning_tokens",
-        ];
-        let known = Known::read(object, Some("usage"), names)?;
+        let known = Known::read(object, Some("usage"), USAGE)?;
         Ok(Self {
-            input_tokens: known.optional(0, Known::integer)?,
-            cached_input_tokens: known.optional(1, Known::integer)?,
-            cache_write_tokens: known.optional(2, Known::integer)?,
-            output_tokens: known.optional(3, Known::integer)?,
-            reasoning_tokens: known.optional(4, Known::integer)?,
+            input_tokens: known.integer(0).ok(),
+            cached_input_tokens: known.integer(1).ok(),
+            cache_write_tokens: known.integer(2).ok(),
+            output_tokens: known.integer(3).ok(),
+            reasoning_tokens: known.integer(4).ok(),
         })
     }
 
@@ -123,20 +116,13 @@ pub struct ProviderError<'a> {
 impl<'a> ProviderError<'a> {
     /// Reads an object.
     pub fn read(object: Value<'a>) -> Result<Self, BodyFault> {
-        let names = ["class", "message", "status", "retry_after_secs", "provider_code"];
-        let known = Known::read(object, Some("error"), names)?;
+        let known = Known::read(object, Some("error"), ERROR)?;
         Ok(Self {
             class_name: known.string(0)?,
             message: known.string(1)?,
-            status: known.optional(2, |known, index| {
-                let status = known.integer(index).ok().and_then(|status| u16::try_from(status).ok());
-                status.ok_or_else(|| known.wrong_shape(index, Expected::Integer16))
-            })?,
-            retry_after_secs: known.optional(3, |known, index| {
-                not_negative(known.value(index)?)
-                    .ok_or_else(|| known.wrong_shape(index, Expected::NonNegative))
-            })?,
-            provider_code: known.optional(4, Known::string)?,
+            status: known.value(2).as_ref().and_then(integer16),
+            retry_after_secs: known.value(3).as_ref().and_then(not_negative),
+            provider_code: known.string(4).ok(),
         })
     }
 
@@ -155,13 +141,4 @@ impl<'a> ProviderError<'a> {
             .find(|(spelling, _)| self.class_name == *spelling)
             .map_or(ErrorClass::Unfamiliar, |(_, class)| class)
     }
-}
-
-/// The text of a number that is at least 0; minus zero is.
-fn not_negative(value: Value<'_>) -> Option<&str> {
-    let Kind::Number { .. } = value.kind() else { return None };
-    let text = core::str::from_utf8(value.raw()).ok()?;
-    let mantissa = text.split(['e', 'E']).next()?;
-    let positive = !text.starts_with('-') || mantissa.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
-    positive.then_some(text)
 }

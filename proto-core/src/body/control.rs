@@ -3,7 +3,6 @@
 use super::content::{FinishReason, ProviderError, Usage};
 use super::envelope::Payload;
 use super::fault::BodyFault;
-use super::read::Known;
 use super::tag::{Direction, Tag};
 use crate::envelope::Lane;
 use crate::scan::string::JsonStr;
@@ -78,45 +77,25 @@ impl<'a> ProviderControl<'a> {
     fn read(payload: &Payload<'a>, direction: Direction) -> Result<Self, BodyFault> {
         let Some(tag) = payload.tag() else { return Ok(Self::Unfamiliar { name: payload.name() }) };
         tag.check(Lane::Control, direction).map_err(|reason| payload.fault(reason))?;
-        let object = payload.value();
-        let of = Some("payload");
+        let known = payload.members(tag)?;
         Ok(match tag {
-            Tag::StreamStart => {
-                let known = Known::read(object, of, ["message_id", "model", "provider_request_id"])?;
-                Self::StreamStart {
-                    message_id: known.optional(0, Known::id)?,
-                    model: known.optional(1, Known::string)?,
-                    provider_request_id: known.optional(2, Known::string)?,
-                }
-            }
-            Tag::StepStarted => {
-                let known = Known::read(object, of, ["attempt"])?;
-                Self::StepStarted { attempt: known.optional(0, Known::integer)? }
-            }
-            Tag::AssistantMessage => {
-                let known = Known::read(object, of, ["message"])?;
-                Self::AssistantMessage { message: known.object(0)? }
-            }
-            Tag::StepFinished => {
-                let known = Known::read(object, of, ["finish_reason", "usage"])?;
-                let finish_reason = FinishReason::read(known.string(0)?);
-                Self::StepFinished { finish_reason, usage: Usage::read(known.object(1)?)? }
-            }
-            Tag::Finished => {
-                let known = Known::read(object, of, ["finish_reason", "usage"])?;
-                Self::Finished {
-                    finish_reason: known.optional(0, Known::string)?.map(FinishReason::read),
-                    usage: known.optional(1, Known::object)?.map(Usage::read).transpose()?,
-                }
-            }
-            Tag::Error => {
-                let known = Known::read(object, of, ["error"])?;
-                Self::Error { error: ProviderError::read(known.object(0)?)? }
-            }
-            Tag::StepRequest => {
-                let known = Known::read(object, of, ["request"])?;
-                Self::StepRequest { request: known.object(0)? }
-            }
+            Tag::StreamStart => Self::StreamStart {
+                message_id: known.string(0).ok(),
+                model: known.string(1).ok(),
+                provider_request_id: known.string(2).ok(),
+            },
+            Tag::StepStarted => Self::StepStarted { attempt: known.integer(0).ok() },
+            Tag::AssistantMessage => Self::AssistantMessage { message: known.object(0)? },
+            Tag::StepFinished => Self::StepFinished {
+                finish_reason: FinishReason::read(known.string(0)?),
+                usage: Usage::read(known.object(1)?)?,
+            },
+            Tag::Finished => Self::Finished {
+                finish_reason: known.string(0).ok().map(FinishReason::read),
+                usage: known.object(1).ok().map(Usage::read).transpose()?,
+            },
+            Tag::Error => Self::Error { error: ProviderError::read(known.object(0)?)? },
+            Tag::StepRequest => Self::StepRequest { request: known.object(0)? },
             Tag::Cancel => Self::Cancel,
             // No other tag passes the check above for either direction of a provider socket.
             _ => Self::Unfamiliar { name: payload.name() },

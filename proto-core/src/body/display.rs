@@ -1,8 +1,7 @@
 //! Events of the display lane, the same on both hops.
 
 use super::envelope::Payload;
-use super::fault::{BodyFault, BodyReason};
-use super::read::Known;
+use super::fault::BodyFault;
 use super::tag::Tag;
 use crate::envelope::Lane;
 use crate::scan::string::JsonStr;
@@ -51,21 +50,23 @@ impl<'a> DisplayEvent<'a> {
     /// Reads the payload of a display body. A tag of the control lane is refused by name.
     pub fn read(payload: &Payload<'a>) -> Result<Self, BodyFault> {
         let Some(tag) = payload.tag() else { return Ok(Self::Unfamiliar { name: payload.name() }) };
-        let names = ["message_id", "delta", "tool_call_id", "dropped"];
-        let known = Known::read(payload.value(), Some("payload"), names)?;
+        tag.check_lane(Lane::Display).map_err(|reason| payload.fault(reason))?;
+        let known = payload.members(tag)?;
         Ok(match tag {
             Tag::TextDelta => Self::TextDelta {
-                message_id: known.id(0)?,
+                message_id: known.string(0)?,
                 delta: known.string(1)?,
-                tool_call_id: known.optional(2, Known::id)?,
+                tool_call_id: known.string(2).ok(),
             },
-            Tag::ReasoningDelta => Self::ReasoningDelta { message_id: known.id(0)?, delta: known.string(1)? },
-            Tag::ToolInputDelta => {
-                Self::ToolInputDelta { tool_call_id: known.id(2)?, delta: known.string(1)? }
+            Tag::ReasoningDelta => {
+                Self::ReasoningDelta { message_id: known.string(0)?, delta: known.string(1)? }
             }
-            Tag::DisplayGap => Self::DisplayGap { dropped: known.integer(3)? },
-            Tag::DisplayReset => Self::DisplayReset,
-            tag => return Err(payload.fault(BodyReason::WrongLane { tag, lane: Lane::Display })),
+            Tag::ToolInputDelta => {
+                Self::ToolInputDelta { tool_call_id: known.string(0)?, delta: known.string(1)? }
+            }
+            Tag::DisplayGap => Self::DisplayGap { dropped: known.integer(0)? },
+            // No other tag passes the check above.
+            _ => Self::DisplayReset,
         })
     }
 }

@@ -3,6 +3,7 @@
 use super::fault::{BodyFault, BodyReason};
 use super::plain;
 use super::read::Known;
+use super::rules::{ENVELOPE, PAYLOAD};
 use super::tag::Tag;
 use crate::scan::json::Kind;
 use crate::scan::string::JsonStr;
@@ -41,14 +42,14 @@ impl<'a> Body<'a> {
         if root.kind() != Kind::ObjectStart {
             return Err(foreign);
         }
-        let known = Known::read(root, None, ["version", "run_id", "step_id", "seq", "payload"])?;
-        let (Ok(_), Ok(payload)) = (known.value(0), known.value(4)) else { return Err(foreign) };
-        let found = known.integer(0)?;
-        if found != BODY_SCHEMA_VERSION {
-            return Err(known.fault(0, BodyReason::UnsupportedVersion { found }));
+        let known = Known::gather(root, None, ENVELOPE)?;
+        let (Some(_), Some(payload)) = (known.value(0), known.value(4)) else { return Err(foreign) };
+        match known.integer(0) {
+            Ok(BODY_SCHEMA_VERSION) | Err(_) => known.check()?,
+            Ok(found) => return Err(known.fault(0, BodyReason::UnsupportedVersion { found })),
         }
         Ok(Self {
-            run_id: known.id(1)?,
+            run_id: known.string(1)?,
             step_id: known.integer(2)?,
             seq: known.integer(3)?,
             payload: Payload::from_value(payload)?,
@@ -80,10 +81,9 @@ impl<'a> Payload<'a> {
     }
 
     fn from_value(value: Value<'a>) -> Result<Self, BodyFault> {
-        let known = Known::read(value, Some("payload"), ["type"])?;
-        let name = known.string(0)?;
-        let span = known.value(0)?.span();
-        Ok(Self { name, name_span: Span { start: span.start, end: span.end }, value })
+        let known = Known::read(value, Some("payload"), PAYLOAD)?;
+        let span = known.value(0).map_or(0..0, |name| name.span());
+        Ok(Self { name: known.string(0)?, name_span: Span { start: span.start, end: span.end }, value })
     }
 
     /// The `type`, as spelled.
@@ -109,6 +109,16 @@ impl<'a> Payload<'a> {
     /// Offsets of the payload in the text that was read.
     pub const fn span(&self) -> core::ops::Range<usize> {
         self.value.span()
+    }
+
+    /// The members of a payload with this tag, each as its rule wants it.
+    pub(super) fn members(&self, tag: Tag) -> Result<Known<'a>, BodyFault> {
+        Known::read(self.value, Some("payload"), tag.rules())
+    }
+
+    /// The rule that the members of a payload with this tag break.
+    pub(crate) fn check_members(&self, tag: Tag) -> Result<(), BodyFault> {
+        self.members(tag).map(drop)
     }
 
     /// That the tag breaks `reason`.

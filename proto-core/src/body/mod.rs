@@ -8,6 +8,7 @@ mod fault;
 mod peek;
 mod plain;
 mod read;
+mod rules;
 mod tag;
 mod write;
 

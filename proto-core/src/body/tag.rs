@@ -100,32 +100,25 @@ impl Tag {
         if name.is_escaped() {
             return Self::ALL.into_iter().find(|tag| name == tag.name());
         }
-        // Bytes rather than text: the match becomes a decision by length, which an index over many bodies feels.
-        Some(match name.raw() {
-            b"text_delta" => Self::TextDelta,
-            b"reasoning_delta" => Self::ReasoningDelta,
-            b"tool_input_delta" => Self::ToolInputDelta,
-            b"display_gap" => Self::DisplayGap,
-            b"display_reset" => Self::DisplayReset,
-            b"stream_start" => Self::StreamStart,
-            b"step_started" => Self::StepStarted,
-            b"assistant_message" => Self::AssistantMessage,
-            b"step_finished" => Self::StepFinished,
-            b"finished" => Self::Finished,
-            b"error" => Self::Error,
-            b"step_request" => Self::StepRequest,
-            b"cancel" => Self::Cancel,
-            b"run_started" => Self::RunStarted,
-            b"tool_call" => Self::ToolCall,
-            b"tool_result" => Self::ToolResult,
-            b"approval_request" => Self::ApprovalRequest,
-            b"paused" => Self::Paused,
-            b"run_finished" => Self::RunFinished,
-            b"allow" => Self::Allow,
-            b"allow_narrowed" => Self::AllowNarrowed,
-            b"deny" => Self::Deny,
-            _ => return None,
-        })
+        // By length first: an index over many bodies feels it.
+        let raw = name.raw();
+        let candidates: &[Self] = match raw.len() {
+            4 => &[Self::Deny],
+            5 => &[Self::Error, Self::Allow],
+            6 => &[Self::Cancel, Self::Paused],
+            8 => &[Self::Finished],
+            9 => &[Self::ToolCall],
+            10 => &[Self::TextDelta],
+            11 => &[Self::DisplayGap, Self::ToolResult, Self::RunStarted],
+            12 => &[Self::StepStarted, Self::StreamStart, Self::StepRequest, Self::RunFinished],
+            13 => &[Self::StepFinished, Self::DisplayReset],
+            14 => &[Self::AllowNarrowed],
+            15 => &[Self::ReasoningDelta],
+            16 => &[Self::ToolInputDelta, Self::ApprovalRequest],
+            17 => &[Self::AssistantMessage],
+            _ => &[],
+        };
+        candidates.iter().copied().find(|tag| tag.name().as_bytes() == raw)
     }
 
     /// The tag with this code. 0 is never one, so an index may use it for an unfamiliar tag.

@@ -13,7 +13,7 @@ use crate::limits::HANDSHAKE_PREFIX_LEN;
 ///
 /// `bytes` should end with the message: what is left over is a fault, and so is what is missing. Proofs and nonces
 /// are shown as hex and not verified: that takes a key.
-pub fn handshake(bytes: &[u8], stage: Stage, sink: &mut impl Sink) {
+pub fn handshake(bytes: &[u8], stage: Stage, sink: &mut dyn Sink) {
     let Some(prefix) = bytes.first_chunk::<HANDSHAKE_PREFIX_LEN>() else {
         unread(0..bytes.len(), sink);
         return sink.fault(cut(HANDSHAKE_PREFIX_LEN, bytes));
@@ -49,7 +49,7 @@ pub fn handshake(bytes: &[u8], stage: Stage, sink: &mut impl Sink) {
 }
 
 /// Tells the text of the message and gives its fault, if any; offsets of the fault are in the text.
-fn message(json: &[u8], stage: Stage, sink: &mut impl Sink) -> Result<(), Fault> {
+fn message(json: &[u8], stage: Stage, sink: &mut dyn Sink) -> Result<(), Fault> {
     if json.is_empty() {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use crate::limits::{BODY_LEN_MAX, HEADER_LEN_V1, PREFIX_LEN};
 /// Dissects the bytes of one frame into a `header` and, where there is one, a `body`.
 ///
 /// `bytes` should end with the frame: what is left over is a fault, and so is what is missing.
-pub fn frame(bytes: &[u8], sink: &mut impl Sink) {
+pub fn frame(bytes: &[u8], sink: &mut dyn Sink) {
     match peek(bytes) {
         Ok(Peeked::Header(header)) => whole_header(bytes, header, sink),
         Ok(Peeked::Need(expected)) => {
@@ -31,7 +31,7 @@ pub fn frame(bytes: &[u8], sink: &mut impl Sink) {
     }
 }
 
-fn whole_header(bytes: &[u8], header: Header, sink: &mut impl Sink) {
+fn whole_header(bytes: &[u8], header: Header, sink: &mut dyn Sink) {
     let start = header_fields(bytes, Some(header.version()), Some(header), sink);
     let len = header.body_len();
     if len > BODY_LEN_MAX {
@@ -68,7 +68,7 @@ fn header_fields(
     bytes: &[u8],
     version: Option<Version>,
     header: Option<Header>,
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> usize {
     let header_len = version.map_or(PREFIX_LEN, Version::header_len);
     let bytes = bytes.get(..header_len).unwrap_or(bytes);
@@ -107,13 +107,13 @@ fn header_fields(
 }
 
 /// The fields of one header in order; each is told only where all its bytes are there.
-struct Fields<'a, 's, S> {
+struct Fields<'a, 's> {
     bytes: &'a [u8],
     told: usize,
-    sink: &'s mut S,
+    sink: &'s mut dyn Sink,
 }
 
-impl<S: Sink> Fields<'_, '_, S> {
+impl Fields<'_, '_> {
     fn integer(&mut self, span: core::ops::Range<usize>, name: &'static str, meaning: &'static str) {
         let Some(bytes) = self.bytes.get(span.clone()) else { return };
         let value = bytes.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));

@@ -30,7 +30,7 @@ pub(super) fn json_fields(
     text: &[u8],
     base: usize,
     root: Root<'_>,
-    sink: &mut impl Sink,
+    sink: &mut dyn Sink,
 ) -> Result<(), JsonFault> {
     let mut walk = Walk {
         scanner: Scanner::new(text),
@@ -46,7 +46,7 @@ pub(super) fn json_fields(
 }
 
 /// Tells bytes that the fault kept from being read; nothing where there are none.
-pub(super) fn unread(span: Range<usize>, sink: &mut impl Sink) {
+pub(super) fn unread(span: Range<usize>, sink: &mut dyn Sink) {
     if span.start < span.end {
         let size = FieldValue::Size(span.len());
         sink.leaf(
@@ -66,7 +66,7 @@ struct Level {
     index: Option<usize>,
 }
 
-struct Walk<'a, 's, S> {
+struct Walk<'a, 's> {
     scanner: Scanner<'a>,
     text: &'a [u8],
     base: usize,
@@ -75,10 +75,10 @@ struct Walk<'a, 's, S> {
     depth: usize,
     /// Offset after the last token told.
     told: usize,
-    sink: &'s mut S,
+    sink: &'s mut dyn Sink,
 }
 
-impl<'a, S: Sink> Walk<'a, '_, S> {
+impl<'a> Walk<'a, '_> {
     fn run(&mut self) -> Result<(), JsonFault> {
         let end = self.base + self.text.len();
         let first = match self.scanner.next_token() {

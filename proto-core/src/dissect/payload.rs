@@ -5,7 +5,7 @@ use super::field::{FieldValue, NodeKind, Sink};
 use super::header::known;
 use super::json::{Root, json_fields};
 use super::schema::Schema;
-use crate::body::{Body, BodyFault, BodyReason, Direction, DisplayEvent, Payload, ProviderControl, Tag};
+use crate::body::{Body, BodyFault, BodyReason, Payload, Tag};
 use crate::envelope::Lane;
 use crate::scan::json::{Kind, Scanner, Token};
 use crate::scan::string::JsonStr;
@@ -31,14 +31,14 @@ pub(super) enum Place {
 /// - Text that begins like an object or array (white space or a byte order mark before it) and is not strict JSON
 ///   is told up to the fault.
 /// - Anything else is bytes, without a fault.
-pub fn body(bytes: &[u8], base: usize, sink: &mut impl Sink) {
+pub fn body(bytes: &[u8], base: usize, sink: &mut dyn Sink) {
     if let Some(fault) = body_fields(bytes, base, Place::Alone, sink) {
         sink.fault(fault);
     }
 }
 
 /// Tells the body and gives its fault, which the caller may have a better one for.
-pub(super) fn body_fields(bytes: &[u8], base: usize, place: Place, sink: &mut impl Sink) -> Option<Fault> {
+pub(super) fn body_fields(bytes: &[u8], base: usize, place: Place, sink: &mut dyn Sink) -> Option<Fault> {
     if bytes.is_empty() {
         return None;
     }
@@ -80,17 +80,7 @@ fn judge(bytes: &[u8], place: Place) -> Result<(), BodyFault> {
 /// The rule that the payload's members break. A frame by itself does not tell its direction, so what is optional in
 /// one direction is not asked for.
 fn judge_members(payload: &Payload<'_>, tag: Tag) -> Result<(), BodyFault> {
-    let unread = match tag.check_lane(Lane::Display) {
-        Ok(()) => DisplayEvent::read(payload).map(drop),
-        Err(_) if tag.check(Lane::Control, Direction::ProviderToRunner).is_ok() => {
-            ProviderControl::from_provider(payload).map(drop)
-        }
-        Err(_) if tag.check(Lane::Control, Direction::RunnerToProvider).is_ok() => {
-            ProviderControl::from_runner(payload).map(drop)
-        }
-        Err(_) => Ok(()),
-    };
-    match unread {
+    match payload.check_members(tag) {
         Err(BodyFault { member: Some("usage"), reason: BodyReason::Missing, .. }) => Ok(()),
         judged => judged,
     }
