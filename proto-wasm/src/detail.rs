@@ -96,7 +96,7 @@ impl Detail {
     /// The unit's own fault says more than its bytes alone can; then its bytes; then the seq law.
     fn judge(&mut self, unit: &Unit<'_>, tree: &Tree) {
         if let Some(fault) = unit.fault {
-            let byte = byte_of(&fault, unit);
+            let byte = unit.fault_byte().and_then(|byte| u32::try_from(byte).ok());
             self.fault_byte = byte;
             self.fault = Some(match byte {
                 Some(byte) => format!("byte {byte}: {fault}"),
@@ -123,17 +123,6 @@ fn tree(unit: &Unit<'_>) -> Tree {
         (Kind::Frame, _, _) | (Kind::Fault, _, Some(UnitFault::Frame(_))) => Tree::frame(unit.row.bytes),
         (Kind::Handshake, Some(stage), _) => Tree::handshake(unit.row.bytes, stage),
         _ => Tree::default(),
-    }
-}
-
-/// The byte at fault; none where the whole unit is meant.
-fn byte_of(fault: &UnitFault, unit: &Unit<'_>) -> Option<u32> {
-    match fault {
-        UnitFault::End { .. } | UnitFault::Hole { .. } => Some(narrow(unit.row.bytes.len())),
-        UnitFault::Frame(_) | UnitFault::Lane(_) | UnitFault::Handshake(_) | UnitFault::Body(_) => {
-            u32::try_from(fault.offset()).ok()
-        }
-        _ => None,
     }
 }
 

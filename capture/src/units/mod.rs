@@ -34,6 +34,7 @@ use twolane_core::handshake::Stage;
 use twolane_core::lanes::law::Breach;
 use twolane_core::limits::BODY_LEN_MAX;
 
+use crate::bytes::count;
 use crate::piece::{CloseReason, Direction, Ends, Opening};
 use crate::row::{HANDSHAKE_TAG, Kind, Row, mark};
 
@@ -71,6 +72,25 @@ pub struct Unit<'a> {
 }
 
 impl Unit<'_> {
+    /// The byte at fault, counted from the start of the unit; the number of its bytes where it ends too early. `None`
+    /// without a fault and where the whole unit is meant.
+    #[must_use]
+    pub fn fault_byte(&self) -> Option<u64> {
+        match self.fault? {
+            UnitFault::End { .. } | UnitFault::Hole { .. } => Some(count(self.row.bytes.len())),
+            fault @ (UnitFault::Frame(_)
+            | UnitFault::Lane(_)
+            | UnitFault::Body(_)
+            | UnitFault::Handshake(_)) => Some(fault.offset()),
+            UnitFault::Oversize { .. }
+            | UnitFault::Remainder { .. }
+            | UnitFault::Passed { .. }
+            | UnitFault::Undecoded { .. }
+            | UnitFault::OutOfPlace { .. }
+            | UnitFault::Trailing { .. } => None,
+        }
+    }
+
     /// Which message of the handshake it is, where it is one that can be told.
     #[must_use]
     pub fn stage(&self) -> Option<Stage> {

@@ -26,6 +26,7 @@ fn damaged_input_is_4_and_what_could_be_read_is_printed() {
     let units = objects(&output);
     assert_eq!(units.len(), 2);
     assert!(units[1]["fault"]["reason"].as_str().unwrap().contains("ends inside the body"));
+    assert_eq!(units[1]["fault"]["offset"], frames.len() - 3, "where the bytes end");
     assert_eq!(units[1]["cut"], true);
 
     let output = raw(&[delta(0), vec![1, 2, 3, 4, 5, 6], delta(1)].concat(), &[]);

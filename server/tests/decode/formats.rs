@@ -143,7 +143,7 @@ fn what_a_tap_did_not_write_is_counted_in_every_format() {
     });
     assert_eq!(gap, expected);
     let said =
-        "4321 bytes missing, 0 breaches of the seq law, 12 units lost by the tap, 7 units passed before";
+        "4,321 bytes missing, 0 breaches of the seq law, 12 units lost by the tap, 7 units passed before";
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
 }
 

@@ -45,7 +45,7 @@ pub(super) fn object(unit: &Unit<'_>, out: &mut String) {
         }
     }
     if let Some(fault) = unit.fault {
-        let offset = row.offset.saturating_add(fault.offset());
+        let offset = row.offset.saturating_add(unit.fault_byte().unwrap_or(0));
         let _ = write!(out, ",\"fault\":{{\"offset\":{},\"reason\":", Integer(offset));
         push_quoted(&fault.to_string(), out);
         let name = UnitFault::name_of(fault.code()).unwrap_or_default();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{Write as _, stderr};
 
 use twolane_capture::row::{Kind, mark};
+use twolane_capture::summary::Counted;
 use twolane_capture::units::{Unit, UnitFault};
 use twolane_capture::{Direction, Opening, Source, SourceFault};
 use twolane_core::handshake::Stage;
@@ -57,29 +58,29 @@ impl Damage {
 pub(in crate::cli) fn tally(printer: &Printer, has_key: bool) -> String {
     let Printer { totals, damage, units, shown, connections, .. } = printer;
     let mut line =
-        format!("{} in {}", plural(*units, "unit"), plural(connections.len() as u64, "connection"));
-    let _ = write!(line, ": {}", plural(totals.frames, "frame"));
+        format!("{} in {}", Counted(*units, "unit"), Counted(connections.len() as u64, "connection"));
+    let _ = write!(line, ": {}", Counted(totals.frames, "frame"));
     if shown != units {
         let _ = write!(line, ", {shown} shown");
     }
     let _ = write!(
         line,
         ", {}, {} missing, {}",
-        plural(totals.faults, "fault"),
-        plural(totals.missing, "byte"),
-        plural(totals.breaches, "breach of the seq law"),
+        Counted(totals.faults, "fault"),
+        Counted(totals.missing, "byte"),
+        breaches(totals.breaches),
     );
     for (count, what) in
         [(totals.lost, "lost by the tap"), (totals.earlier, "passed before the tap was joined")]
     {
         if count > 0 {
-            let _ = write!(line, ", {} {what}", plural(count, "unit"));
+            let _ = write!(line, ", {} {what}", Counted(count, "unit"));
         }
     }
     if totals.unruled > 0 {
-        let _ = write!(line, ", {} on a lane without a seq", plural(totals.unruled, "frame"));
+        let _ = write!(line, ", {} on a lane without a seq", Counted(totals.unruled, "frame"));
     }
-    let _ = write!(line, ", {}", plural(totals.messages, "handshake message"));
+    let _ = write!(line, ", {}", Counted(totals.messages, "handshake message"));
     if has_key {
         let (verified, refuted, unjudged) = (totals.verified, totals.refuted, damage.unjudged);
         let _ = write!(line, " ({verified} verified, {refuted} refuted, {unjudged} without what they prove)");
@@ -93,7 +94,7 @@ pub(super) fn report(printer: &Printer, source: &Source, fault: Option<SourceFau
     let mut line = tally(printer, has_key);
     let ignored = source.ignored_packets().total();
     if ignored > 0 {
-        let _ = write!(line, ", {} of something else", plural(ignored, "packet"));
+        let _ = write!(line, ", {} of something else", Counted(ignored, "packet"));
     }
     // Where standard error is gone, the exit code still says it.
     let _ = writeln!(stderr(), "{line}");
@@ -113,13 +114,9 @@ pub(super) fn report(printer: &Printer, source: &Source, fault: Option<SourceFau
     }
 }
 
-fn plural(count: u64, noun: &str) -> String {
-    let ending = match noun {
-        _ if count == 1 => "",
-        noun if noun.starts_with("breach") => {
-            return format!("{count} {}", noun.replacen("breach", "breaches", 1));
-        }
-        _ => "s",
-    };
-    format!("{count} {noun}{ending}")
+fn breaches(count: u64) -> String {
+    match count {
+        1 => "1 breach of the seq law".to_owned(),
+        count => format!("{} of the seq law", Counted(count, "breache")),
+    }
 }
