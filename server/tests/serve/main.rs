@@ -4,5 +4,6 @@ mod attach;
 mod bench;
 mod hostile;
 mod peers;
+mod peers_v2;
 mod process;
 mod stopped_reader;
