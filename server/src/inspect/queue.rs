@@ -29,11 +29,18 @@ pub struct Unit {
     pub direction: Direction,
     /// Frame, handshake message or connector packet.
     pub kind: Kind,
-    /// All of its bytes.
+    /// Its bytes: all of them, or the header of a frame whose body was skipped.
     pub bytes: Arc<[u8]>,
+    /// How many more bytes it had on the wire: the body of a frame over the endpoint's limit, which nobody keeps.
+    pub skipped_bytes: u32,
 }
 
 impl Unit {
+    /// Its length on the wire.
+    pub(crate) fn wire_bytes(&self) -> u64 {
+        (self.bytes.len() as u64).saturating_add(u64::from(self.skipped_bytes))
+    }
+
     /// What holding it costs, in bytes.
     pub(crate) fn cost_bytes(&self) -> usize {
         self.bytes.len().saturating_add(UNIT_COST_BYTES)
@@ -163,7 +170,7 @@ impl Queue {
             bytes: 0,
         });
         loss.units = loss.units.saturating_add(1);
-        loss.bytes = loss.bytes.saturating_add(unit.bytes.len() as u64);
+        loss.bytes = loss.bytes.saturating_add(unit.wire_bytes());
     }
 
     fn tell_losses(&mut self) {
@@ -181,7 +188,15 @@ mod tests {
 
     fn unit(conn: u64, direction: Direction, len: usize) -> Unit {
         let bytes = vec![7; len].into();
-        Unit { time_ns: 5, conn, endpoint: "providers", direction, kind: Kind::Frame, bytes }
+        Unit {
+            time_ns: 5,
+            conn,
+            endpoint: "providers",
+            direction,
+            kind: Kind::Frame,
+            bytes,
+            skipped_bytes: 0,
+        }
     }
 
     fn all(queue: &mut Queue) -> Vec<Entry> {

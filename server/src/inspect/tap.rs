@@ -82,13 +82,37 @@ impl Tap {
     /// Shows one whole frame or handshake message, length prefix included, as it is on the wire.
     /// `conn` counts from 1 in this server and is not used again.
     pub fn offer(&self, conn: u64, endpoint: &'static str, direction: Direction, kind: Kind, bytes: &[u8]) {
+        self.tell(conn, endpoint, direction, kind, bytes, 0);
+    }
+
+    /// Shows that a frame passed of which only the header is kept: its body was too long to be read.
+    pub fn offer_skipped(
+        &self,
+        conn: u64,
+        endpoint: &'static str,
+        direction: Direction,
+        header: &[u8],
+        skipped_bytes: u32,
+    ) {
+        self.tell(conn, endpoint, direction, Kind::Frame, header, skipped_bytes);
+    }
+
+    fn tell(
+        &self,
+        conn: u64,
+        endpoint: &'static str,
+        direction: Direction,
+        kind: Kind,
+        bytes: &[u8],
+        skipped_bytes: u32,
+    ) {
         if !self.0.wanted.load(Ordering::Relaxed) {
             return;
         }
         let bytes = Arc::from(bytes);
         let mut state = self.0.lock();
         // Read under the lock, so that the order of times is the order of units.
-        let unit = Unit { time_ns: now_ns(), conn, endpoint, direction, kind, bytes };
+        let unit = Unit { time_ns: now_ns(), conn, endpoint, direction, kind, bytes, skipped_bytes };
         for listening in &mut state.listeners {
             listening.push(&unit);
         }
@@ -210,7 +234,7 @@ impl State {
             };
             self.recent_bytes = self.recent_bytes.saturating_sub(oldest.cost_bytes());
             self.forgotten_units = self.forgotten_units.saturating_add(1);
-            self.forgotten_bytes = self.forgotten_bytes.saturating_add(oldest.bytes.len() as u64);
+            self.forgotten_bytes = self.forgotten_bytes.saturating_add(oldest.wire_bytes());
         }
     }
 }

@@ -176,6 +176,7 @@ impl Connection<'_> {
                     self.take_frame(&frame).await?
                 }
                 Found::Oversize(header) => {
+                    self.observer.offer_skipped(Direction::AToB, &header);
                     self.check_version(&header)?;
                     self.take_oversize(&header).await?
                 }

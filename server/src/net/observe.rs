@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use twolane_core::envelope::Header;
+
 use super::lanes::Lanes;
 use crate::inspect::Tap;
 use crate::inspect::tap::{Direction, Kind};
@@ -33,6 +35,12 @@ impl Observer {
     /// Shows one whole unit.
     pub fn offer(&self, direction: Direction, kind: Kind, bytes: &[u8]) {
         self.tap.offer(self.connection, self.endpoint, direction, kind, bytes);
+    }
+
+    /// Shows that a frame passed whose body was too long to be read.
+    pub fn offer_skipped(&self, direction: Direction, header: &Header) {
+        let (bytes, skipped_bytes) = (header.encode(), header.body_len());
+        self.tap.offer_skipped(self.connection, self.endpoint, direction, &bytes, skipped_bytes);
     }
 }
 
