@@ -14,7 +14,7 @@ use twolane_capture::{Direction, Filter};
 use twolane_core::envelope::{FrameType, Generation, Lane, Version};
 use twolane_core::limits::BODY_LEN_MAX;
 
-use super::attach_request::Request;
+use super::attach_request::{Request, is_of_our_run};
 use super::attach_shown::Shown;
 use super::decode::{Format, Printer};
 use super::signals::Signals;
@@ -32,15 +32,19 @@ const GOODBYE_LIMIT: Duration = Duration::from_secs(1);
 /// What the messages of a handshake may take on their way to being shown, for each of a file's addresses.
 const HANDSHAKE_BYTES: usize = 256 * 1024;
 
+/// A generation that a server does not choose by itself: one that plays unasked counts up from 1 (docs/wire.md, Lanes).
+const GENERATION: u16 = 0x8000;
+
 /// What to attach to, and when to stop.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     twolane attach                            the server of this user's run directory\n  \
     twolane attach --connection-file /run/x/providers.json --json | jq .\n  \
     twolane attach --step --until last        ask for a step, read its answer\n  \
-    twolane attach --request step.json --generation 7\n\n\
+    twolane attach --request step.json --generation 40000\n\n\
     Without --connection-file: $TWOLANE_PROVIDERS_FILE, else providers.json in the\n\
-    run directory. What is shown and how is the same as `twolane decode` shows it.\n\n\
+    run directory. What is shown and how is the same as `twolane decode` shows it.\n\
+    A server that plays unasked takes generations from 1 on; ask in the upper half.\n\n\
     Exit codes:\n  \
     0  the law was kept\n  \
     1  it was broken, or the connection failed\n  \
@@ -68,19 +72,21 @@ pub(super) struct Options {
     #[arg(long)]
     full: bool,
     /// Send a step request with the StepRequest of this file (- for standard input)
-    #[arg(long, value_name = "FILE", conflicts_with = "step")]
+    #[arg(long, value_name = "FILE", group = "asking")]
     request: Option<PathBuf>,
     /// Send a step request with a small StepRequest of our own
-    #[arg(long)]
+    #[arg(long, group = "asking")]
     step: bool,
-    /// Generation of the step request
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Generation of the step request: 1 to 65535, one that is not live
+    #[arg(long, value_name = "N", default_value_t = GENERATION, requires = "asking",
+        value_parser = clap::value_parser!(u16).range(1..))]
     generation: u16,
     /// Correlation of the step request, never 0
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "asking",
+        value_parser = clap::value_parser!(u64).range(1..))]
     corr: u64,
-    /// Stop after so many frames
-    #[arg(long, value_name = "N")]
+    /// Stop after so many frames, at least 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Stop after the first control frame with LAST
     #[arg(long, value_name = "WHAT")]
@@ -98,6 +104,12 @@ fn version(text: &str) -> Result<Version, String> {
     known.ok_or_else(|| "expected 1 or 2".to_owned())
 }
 
+impl Options {
+    fn generation(&self) -> Generation {
+        Generation { epoch: 0, channel: self.generation }
+    }
+}
+
 /// Attaches, prints, and says whether the law was kept.
 pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
     let layers = global
@@ -106,12 +118,8 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
         .flag("run_dir", options.run_dir.clone());
     let config = layers.resolve(&environment())?.typed()?;
     log::start(&config.log)?;
-    let request = Request::from_options(
-        options.request.as_deref(),
-        options.step,
-        Generation { epoch: 0, channel: options.generation },
-        options.corr,
-    )?;
+    let request =
+        Request::from_options(options.request.as_deref(), options.step, options.generation(), options.corr)?;
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
@@ -154,6 +162,7 @@ async fn attach(config: &Config, options: &Options, request: Option<Request>) ->
         shown: Shown::begin(units, listener).await,
         left: options.count,
         until: options.until,
+        unanswered: request.is_some().then(|| options.generation()),
     };
     if let Some(request) = request {
         session.send(&request.frame(version)?).await.map_err(|fault| Failure::new(Exit::Failed, fault))?;
@@ -168,6 +177,8 @@ struct Session {
     shown: Shown,
     left: Option<u64>,
     until: Option<Until>,
+    /// The generation of a step request, until its first frame came.
+    unanswered: Option<Generation>,
 }
 
 /// How reading ended.
@@ -188,13 +199,13 @@ impl Session {
         if matches!(ended, Ended::Enough | Ended::OutputGone) {
             self.say_goodbye().await;
         }
+        let awaited = self.left.is_some() || self.until.is_some();
         let is_law_kept = self.shown.end()?;
-        let awaited = self.left.is_some_and(|left| left > 0) || self.until.is_some();
+        let failed = |reason: &str| Err(Failure::new(Exit::Failed, unanswered(reason, self.unanswered)));
         match ended {
-            Ended::Fault(reason) => Err(Failure::new(Exit::Failed, reason)),
-            Ended::ByServer if awaited => {
-                let reason = "the server ended the connection before what was waited for came";
-                Err(Failure::new(Exit::Failed, reason))
+            Ended::Fault(reason) => failed(&reason),
+            Ended::ByServer if awaited || self.unanswered.is_some() => {
+                failed("the server ended the connection before what was waited for came")
             }
             _ if is_law_kept => Ok(Exit::Done),
             _ => Ok(Exit::Failed),
@@ -261,6 +272,9 @@ impl Session {
 
     async fn react(&mut self, frame: &Taken) -> Option<Ended> {
         let header = &frame.header;
+        if self.unanswered == Some(header.generation()) && is_of_our_run(frame.body()) {
+            self.unanswered = None;
+        }
         match header.frame_type() {
             FrameType::Goodbye => return Some(Ended::ByServer),
             FrameType::Ping => {
@@ -294,5 +308,16 @@ impl Session {
             self.stream.shutdown().await
         };
         let _ = timeout(GOODBYE_LIMIT, said).await;
+    }
+}
+
+/// A reason, with what to try where the request was not answered.
+fn unanswered(reason: &str, generation: Option<Generation>) -> String {
+    match generation {
+        None => reason.to_owned(),
+        Some(Generation { channel, .. }) => format!(
+            "{reason}\n  the request on generation {channel} was not answered: a live generation is refused; \
+             try another --generation, or see the server's log"
+        ),
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use twolane_core::body::{Payload, ProviderControl};
+use twolane_core::body::{Body, Payload, ProviderControl};
 use twolane_core::envelope::{Generation, Version};
 use twolane_core::lanes::outbox::{Budget, Outbox, Place};
 use twolane_core::limits::CONTROL_BODY_MAX;
@@ -55,7 +55,7 @@ impl Request {
 
     /// The frame that carries it.
     pub(super) fn frame(&self, version: Version) -> Result<Vec<u8>, Failure> {
-        let run_id = format!("run_attach_{}", std::process::id());
+        let run_id = run_id();
         let place =
             Place { generation: self.generation, corr: self.corr, run_id: &run_id, step_id: self.corr };
         let mut outbox = Outbox::new(version, Budget::default());
@@ -66,6 +66,16 @@ impl Request {
         outbox.take_frame(0, &mut frame);
         Ok(frame)
     }
+}
+
+/// Whether this frame's body belongs to the run that a request of ours began. A run that somebody else began may be
+/// live on the same generation, even under the same correlation.
+pub(super) fn is_of_our_run(body: &[u8]) -> bool {
+    Body::parse(body).is_ok_and(|body| body.run_id.chars().eq(run_id().chars()))
+}
+
+fn run_id() -> String {
+    format!("run_attach_{}", std::process::id())
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

@@ -50,3 +50,55 @@ fn a_request_that_is_none_is_refused_before_connecting() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("step.json") && said.contains("model"), "{said}");
 }
+
+const BOTH: &str = "start = \"both\"\n[[event]]\nlane = \"control\"\npayload = { type = \"step_started\" }\n";
+
+/// A run that nobody asked for, live for an hour on the server's first generation.
+fn live_for_an_hour() -> String {
+    let wait = "[[event]]\nafter_ms = 3600000\nlane = \"display\"\npayload = { type = \"display_reset\" }\n";
+    format!("{BOTH}{wait}{FINISHED}")
+}
+
+async fn ask(bench: &Bench, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let file = bench.file().display().to_string();
+    let mut command = twolane(&[&["attach", "-f", &file, "--json", "--step"], arguments].concat());
+    let output = bounded(tokio::task::spawn_blocking(move || command.output().unwrap())).await.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_is_asked_for_on_a_generation_that_the_server_does_not_choose() {
+    let bench = Bench::start(&live_for_an_hour(), &[]).await;
+    let (code, shown, said) = ask(&bench, &["--count", "2"]).await;
+    assert_eq!(code, Some(0), "{said}");
+    let started: Vec<u64> = shown
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|unit| unit["body"]["payload"]["type"] == "step_started")
+        .map(|unit| unit["channel"].as_u64().unwrap())
+        .collect();
+    assert!(started.contains(&1) && started.contains(&32768), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_not_answered_names_the_option_to_change() {
+    let bench = Bench::start(&live_for_an_hour(), &[]).await;
+    let (code, _, said) = ask(&bench, &["--until", "last", "--generation", "1"]).await;
+    assert_eq!(code, Some(1));
+    assert!(said.contains("generation 1 was not answered") && said.contains("--generation"), "{said}");
+}
+
+#[test]
+fn options_that_would_do_nothing_are_wrong_usage() {
+    for arguments in [
+        &["--count", "0"][..],
+        &["--generation", "7"],
+        &["--corr", "7"],
+        &["--step", "--generation", "0"],
+        &["--step", "--request", "step.json"],
+    ] {
+        let output = twolane(&[&["attach", "-f", "none.json"], arguments].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
