@@ -53,8 +53,66 @@ fn resynchronising_goes_on_behind_the_damage() {
 }
 
 #[test]
-fn an_empty_input_is_4() {
-    assert_eq!(run(&["-"], b"").status.code(), Some(4));
+fn an_input_without_a_unit_is_4_and_says_how_long_it_was() {
+    for (input, bytes) in [(&b""[..], "0 bytes"), (b"\n", "1 byte"), (b"  \n\n", "4 bytes")] {
+        let output = run(&["-"], input);
+        assert_eq!(output.status.code(), Some(4), "{input:?}");
+        let said = stderr(&output);
+        assert!(said.contains(&format!("nothing to decode: the input has {bytes} and no unit")), "{said}");
+        assert!(!said.contains("damaged"), "{said}");
+    }
+}
+
+#[test]
+fn a_whole_capture_without_a_unit_is_told_and_no_damage() {
+    let head = fs::read(capture()).unwrap()[..24].to_vec();
+    let output = run(&["-"], &head);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("nothing to decode: the input has 24 bytes"), "{}", stderr(&output));
+}
+
+#[test]
+fn bytes_that_begin_with_no_frame_are_named_for_what_they_look_like() {
+    for (input, looks, advice) in [
+        (&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], "gzip", "gunzip -c"),
+        (b"\x28\xb5\x2f\xfd\x04\0\0", "zstd", "zstd -dc"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "PNG", "capture"),
+        (b"hello world, no dump at all\n", "plain text that is neither hex nor base64", "--input hex"),
+        (b"hi!\n", "plain text", "--input hex"),
+        (b"\xff\xfe\xfd\xfc\xfb\xfa", "no frame", "--resync"),
+    ] {
+        let output = run(&["-"], input);
+        assert_eq!(output.status.code(), Some(4));
+        let said = stderr(&output);
+        assert!(said.contains(looks) && said.contains(advice), "{said}");
+    }
+    let output = raw(&[delta(0), b"hello world".to_vec()].concat(), &[]);
+    assert!(!stderr(&output).contains("looks like"), "a frame came first: {}", stderr(&output));
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.gz");
+    fs::write(&path, b"\x1f\x8b\x08\0\0\0\0\0\0\x03").unwrap();
+    let name = path.display().to_string();
+    assert!(stderr(&run(&[&name], b"")).contains(&format!("`gunzip -c {name} | twolane decode -`")));
+}
+
+#[test]
+fn a_path_that_leads_to_no_input_is_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, b"").unwrap();
+    let within = file.join("more").display().to_string();
+    let folder = folder.path().display().to_string();
+    for (path, found) in
+        [("/nowhere/at/all", "No such file"), (&folder, "a directory"), (&within, "Not a directory")]
+    {
+        let output = run(&[path], b"");
+        assert_eq!(output.status.code(), Some(2), "{path}");
+        let said = stderr(&output);
+        for part in [path, found, "expected", "try"] {
+            assert!(said.contains(part), "{said}");
+        }
+    }
 }
 
 #[test]

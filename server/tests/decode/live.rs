@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::process::{capture, command, delta};
@@ -57,4 +58,29 @@ fn a_reader_that_leaves_ends_it_quietly() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(said, "");
+}
+
+#[test]
+fn a_signal_ends_reading_and_what_was_read_is_printed_and_judged() {
+    let cut = [delta(0), delta(1)[..20].to_vec()].concat();
+    for (signal, input, code) in [
+        (Signal::INT, delta(0), 0),
+        (Signal::TERM, [delta(0), delta(2)].concat(), 1),
+        // A unit that the signal cuts off is not damaged for that.
+        (Signal::TERM, cut, 0),
+    ] {
+        let mut child = command(&["-", "--json", "--input", "raw"]).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        stdin.write_all(&input).unwrap();
+        stdin.flush().unwrap();
+        lines.next().unwrap().unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
+        assert!(said.contains("1 connection") && said.contains("what followed was not read"), "{said}");
+        // The pipe was open all the time.
+        drop(stdin);
+    }
 }

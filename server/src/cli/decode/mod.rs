@@ -2,6 +2,8 @@
 
 mod input;
 mod json;
+mod live;
+mod looks;
 mod printer;
 mod progress;
 mod summary;
@@ -20,9 +22,10 @@ use twolane_core::limits::CONNECTION_FILE_MAX;
 
 use super::{Exit, Failure};
 use crate::net::secret_file;
-use input::Input;
+use input::{Input, Next};
 pub(super) use printer::Printer;
 use progress::Progress;
+use summary::Extent;
 
 /// What to decode, and how to print it.
 #[derive(Args, Debug)]
@@ -43,8 +46,10 @@ use progress::Progress;
     Exit codes:\n  \
     0  all is well\n  \
     1  the law is broken, or a handshake is not verified under the key given\n  \
-    2  wrong usage\n  \
-    4  the input is damaged or incomplete (what could be read was printed)")]
+    2  wrong usage, a FILE that cannot be opened included\n  \
+    4  the input is damaged, incomplete or empty (what could be read was printed)\n\n\
+    Ctrl-C ends reading - and other pipes: what was read is printed and judged.\n\
+    A second Ctrl-C ends at once.")]
 pub(super) struct Options {
     /// Capture, byte stream or text to read; - for standard input
     #[arg(value_name = "FILE")]
@@ -124,21 +129,30 @@ pub(super) fn run(options: Options) -> Result<Exit, Failure> {
     units.set_key(key);
     let mut source = options.input.map_or_else(Source::new, |kind| Source::with_format(kind.into()));
 
+    let mut extent = Extent::of(&options.file);
     let mut fault = None;
     while fault.is_none() {
-        let Some(chunk) = input.next_chunk()? else { break };
+        let chunk = match input.next()? {
+            Next::Chunk(chunk) => chunk,
+            Next::End => break,
+            Next::Interrupted(name) => {
+                extent.interrupt(name, units.sink());
+                break;
+            }
+        };
+        extent.add(chunk);
         fault = source.push(chunk, &mut units).err();
         if !units.sink_mut().flush()? {
             return Ok(Exit::Done);
         }
         progress.advance(chunk.len(), units.count());
     }
-    let finished = source.finish(&mut units);
+    let finished = source.finish(&mut units).err().filter(|_| !extent.is_interrupted());
     if !units.sink_mut().flush()? {
         return Ok(Exit::Done);
     }
     progress.clear();
-    Ok(summary::report(units.sink(), &source, fault.or(finished.err()), has_key))
+    Ok(summary::report(units.sink(), &source, &extent, fault.or(finished), has_key))
 }
 
 impl Options {

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{Write as _, stderr};
+use std::path::Path;
 
 use twolane_capture::row::{Kind, mark};
 use twolane_capture::summary::Counted;
 use twolane_capture::units::{Unit, UnitFault};
-use twolane_capture::{Direction, Opening, Source, SourceFault};
+use twolane_capture::{Direction, Format, Opening, Source, SourceFault};
 use twolane_core::handshake::Stage;
 
 use super::super::Exit;
+use super::looks::{HEAD_LEN, Looks};
 use super::printer::Printer;
 
 /// What is wrong beyond the counts of the totals.
@@ -19,6 +21,10 @@ pub(super) struct Damage {
     joined: BTreeSet<(u32, Direction)>,
     /// Units that the input does not hold whole.
     incomplete: u64,
+    /// Those of them in which the input, or the stream, ends.
+    cut: u64,
+    /// Whether the input's first bytes are no unit.
+    begins_with_none: bool,
     /// Rules that a sender broke, the seq law aside.
     broken: u64,
     /// Proofs that nothing could be said about.
@@ -45,8 +51,12 @@ impl Damage {
                 | UnitFault::Lane(_)
                 | UnitFault::Body(_),
             ) => self.broken += 1,
-            Some(_) => self.incomplete += 1,
+            Some(fault) => {
+                self.incomplete += 1;
+                self.cut += u64::from(matches!(fault, UnitFault::End { .. }));
+            }
         }
+        self.begins_with_none |= unit.index == 0 && row.offset == 0 && row.kind == Kind::Fault;
         // A tap that was joined in the middle is not damaged for that either.
         self.incomplete += u64::from(row.kind == Kind::Gap && !row.is_marked(mark::EARLIER));
         let has_proof = matches!(unit.stage(), Some(Stage::ServerProof | Stage::ClientAuth));
@@ -88,8 +98,47 @@ pub(in crate::cli) fn tally(printer: &Printer, has_key: bool) -> String {
     line
 }
 
+/// How much was read, of what.
+#[derive(Debug)]
+pub(super) struct Extent {
+    name: String,
+    bytes: u64,
+    head: Vec<u8>,
+    /// The signal that ended reading, and the cut units before it.
+    interrupted: Option<(&'static str, u64)>,
+}
+
+impl Extent {
+    /// Nothing yet of the file at `path`.
+    pub(super) fn of(path: &Path) -> Self {
+        Self { name: path.display().to_string(), bytes: 0, head: Vec::new(), interrupted: None }
+    }
+
+    /// Notes the next bytes.
+    pub(super) fn add(&mut self, chunk: &[u8]) {
+        self.bytes = self.bytes.saturating_add(chunk.len() as u64);
+        let room = HEAD_LEN.saturating_sub(self.head.len());
+        self.head.extend(chunk.iter().take(room));
+    }
+
+    /// Notes that a signal ended reading: a unit that is cut off there is not damaged for that.
+    pub(super) fn interrupt(&mut self, name: &'static str, printer: &Printer) {
+        self.interrupted = Some((name, printer.damage.cut));
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.is_some()
+    }
+}
+
 /// Writes the summary to standard error and gives the exit code.
-pub(super) fn report(printer: &Printer, source: &Source, fault: Option<SourceFault>, has_key: bool) -> Exit {
+pub(super) fn report(
+    printer: &Printer,
+    source: &Source,
+    extent: &Extent,
+    fault: Option<SourceFault>,
+    has_key: bool,
+) -> Exit {
     let Printer { totals, damage, .. } = printer;
     let mut line = tally(printer, has_key);
     let ignored = source.ignored_packets().total();
@@ -98,12 +147,27 @@ pub(super) fn report(printer: &Printer, source: &Source, fault: Option<SourceFau
     }
     // Where standard error is gone, the exit code still says it.
     let _ = writeln!(stderr(), "{line}");
-    if let Some(fault) = fault {
+    let is_capture = matches!(source.format(), Some(Format::Pcap | Format::PcapNg));
+    let is_empty = printer.units == 0 && extent.interrupted.is_none();
+    let forgiven = match extent.interrupted {
+        Some((name, cut)) => {
+            let _ = writeln!(stderr(), "twolane: {name}: what followed was not read");
+            damage.cut.saturating_sub(cut)
+        }
+        None => 0,
+    };
+    if is_empty && (fault.is_none() || extent.bytes == 0) {
+        let bytes = Counted(extent.bytes, "byte");
+        let _ = writeln!(stderr(), "twolane: nothing to decode: the input has {bytes} and no unit");
+    } else if let Some(fault) = fault {
         let _ = writeln!(stderr(), "twolane: the input is damaged {fault}; what comes before was decoded");
         let _ =
             writeln!(stderr(), "  another format? --input says what it is: pcap, pcapng, raw, hex or base64");
+    } else if damage.begins_with_none && source.format() == Some(Format::Raw) {
+        let _ = writeln!(stderr(), "twolane: {}", Looks::of(&extent.head).advice(&extent.name));
     }
-    let is_damaged = fault.is_some() || damage.incomplete > 0;
+    // A whole capture of nothing that concerns us is not damaged.
+    let is_damaged = fault.is_some() || damage.incomplete > forgiven || (is_empty && !is_capture);
     let is_refused = has_key && (totals.refuted > 0 || damage.unjudged > 0);
     if is_damaged {
         Exit::Damaged
