@@ -80,7 +80,7 @@ impl Options {
     }
 }
 
-/// Serves until SIGTERM or SIGINT.
+/// Serves until SIGTERM, SIGINT or, where it is not ignored, SIGHUP.
 pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
     let config = options.layers(global.layers()).resolve(&environment())?.typed()?;
     log::start(&config.log)?;

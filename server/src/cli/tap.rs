@@ -38,7 +38,7 @@ const SECONDS_MAX: u64 = 10 * 365 * 24 * 3600;
     read it. It begins with the server's recent past. What the tap was too slow for\n\
     is counted in its place.\n\n\
     Exit codes:\n  \
-    0  ended by Ctrl-C, SIGTERM, --seconds, the server's end or a closed pipe\n  \
+    0  ended by Ctrl-C, SIGTERM, SIGHUP, --seconds, the server's end or a closed pipe\n  \
     1  the output cannot be written, or the server refuses\n  \
     3  cannot reach or authenticate")]
 pub(super) struct Options {

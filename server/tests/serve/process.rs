@@ -1,5 +1,8 @@
 //! The real process: its signals, its files, its refusals to start.
 
+#[cfg(target_os = "linux")]
+mod inherited;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
