@@ -96,9 +96,14 @@ pub(crate) struct Runner {
 
 impl Runner {
     pub(crate) async fn attach(file: &Path) -> Self {
+        Self::attach_or_refused(file).await.expect("an authenticated connection")
+    }
+
+    /// The same; `None` where the server closed the connection instead.
+    pub(crate) async fn attach_or_refused(file: &Path) -> Option<Self> {
         let known = connection_file::read(file).unwrap();
-        let peer = client::connect(&known, Tuning::default(), BOUND).await.unwrap();
-        Self { stream: peer.stream, inbox: Inbox::new(peer.unread, u32::MAX) }
+        let peer = client::connect(&known, Tuning::default(), BOUND).await.ok()?;
+        Some(Self { stream: peer.stream, inbox: Inbox::new(peer.unread, u32::MAX) })
     }
 
     /// The next frame; `None` at the end of the stream.
@@ -195,6 +200,13 @@ impl Process {
                 return all;
             }
         }
+    }
+
+    /// Its resident memory.
+    pub(crate) fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches("kB").trim().parse().unwrap()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

@@ -3,6 +3,10 @@
 mod attach;
 mod bench;
 mod hostile;
+mod hostile_bodies;
+mod hostile_garbage;
+mod hostile_idle;
+mod hostile_readers;
 mod peers;
 mod peers_v2;
 mod process;
