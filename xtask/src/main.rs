@@ -6,7 +6,10 @@ mod command;
 mod core_builds;
 mod debian;
 mod demo;
+mod deny;
+mod fuzz;
 mod golden;
+mod miri;
 mod no_panic;
 mod open;
 mod page;
@@ -38,6 +41,12 @@ enum Task {
     Check,
     /// Compare fixtures/golden with what the core says, or write it
     Golden(golden::Options),
+    /// Hostile input to the core and the capture reader, for as long as you like
+    Fuzz(fuzz::Options),
+    /// The core's tests under Miri
+    Miri,
+    /// Licences and versions of what we depend on, offline
+    Deny,
     /// Build the page into web-demo/dist
     Page,
     /// Install what the other tasks need
@@ -50,6 +59,9 @@ fn main() -> ExitCode {
         Task::Test(options) => test::test(&options),
         Task::Check => test::check(),
         Task::Golden(options) => golden::golden(&options),
+        Task::Fuzz(options) => fuzz::fuzz(&options),
+        Task::Miri => miri::miri(),
+        Task::Deny => deny::deny(),
         Task::Page => setup::for_page().and_then(|()| page::page()),
         Task::Setup => setup::all(),
     };

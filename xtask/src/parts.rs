@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{browser, checks, core_builds, golden, no_panic, page, setup};
+use crate::{browser, checks, core_builds, deny, fuzz, golden, no_panic, page, setup};
 
 /// One named part of the tests.
 pub(crate) struct Part {
@@ -26,6 +26,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("setup", "what the tests need is installed", setup::all),
     quick("format", "rustfmt has nothing to change", checks::format),
     quick("clippy", "no lint in any target", checks::clippy),
+    part("deny", "licences and versions of what we depend on", deny::deny),
     part("features", "the core with each set of features", core_builds::features),
     part("targets", "the core for machines without a system", core_builds::targets),
     part("no-panic", "no panic is reachable from the core's entry points", no_panic::no_panic),
@@ -33,5 +34,6 @@ pub(crate) const PARTS: &[Part] = &[
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),
     quick("unit", "the workspace's own tests", checks::unit),
+    part("fuzz", "hostile input for a few seconds each", fuzz::brief),
     part("browser", "the page in a real browser", browser::browser),
 ];

@@ -1,0 +1,33 @@
+//! The core's tests under Miri: no unsafe code is ours, but some that we call is.
+
+use anyhow::Result;
+
+use crate::command::{program, run};
+use crate::setup::text_of;
+
+/// Tests whose cases are a fixed, small number. Those that generate thousands would take hours.
+const TESTS: &[&str] = &["frames", "handshake", "body", "connection_file", "outbox"];
+
+/// Tests inside those that go through megabytes, or many random cases.
+const TOO_LONG: &[&str] = &["the_law_and_the_totals_hold", "megabytes", "any_", "random"];
+
+/// `cargo xtask miri`.
+pub(crate) fn miri() -> Result<()> {
+    if text_of(program("cargo").args(["+nightly", "miri", "--version"])).is_err() {
+        let mut add = program("rustup");
+        add.args(["toolchain", "install", "nightly", "--profile", "minimal", "--component", "miri,rust-src"]);
+        run(&mut add, "install rustup (https://rustup.rs): Miri is a part of the nightly compiler")?;
+    }
+    let mut command = program("cargo");
+    command.args(["+nightly", "miri", "test", "--package", "twolane-core", "--features", "alloc", "--lib"]);
+    for test in TESTS {
+        command.args(["--test", test]);
+    }
+    command.arg("--");
+    for name in TOO_LONG {
+        command.args(["--skip", name]);
+    }
+    // Goldens and vectors are read from files; one case of a property is enough here.
+    command.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("PROPTEST_CASES", "1");
+    run(&mut command, "")
+}
