@@ -138,7 +138,9 @@ impl Server {
             .await
             .map_err(StartFault::SelfCheck)?;
         let page = match (page, inspect) {
-            (Some(listener), Some(inspect)) => Some(start_page(listener, inspect, config, stop.clone())?),
+            (Some((listener, address)), Some(inspect)) => {
+                Some(start_page(listener, address, inspect, config, stop.clone())?)
+            }
             _ => None,
         };
         let ports = PortsFile::write(&config.run_dir, providers, page.as_ref().map(|page| page.address))?;
@@ -217,12 +219,13 @@ fn listen(address: SocketAddr, what: &'static str, config: &Config) -> Result<Tc
     socket::listen(address, config.tuning).map_err(|source| StartFault::Listen { what, address, source })
 }
 
-/// The page's own listener keeps the platform's buffers: a browser is no lane peer.
-fn listen_page(address: SocketAddr) -> Result<TcpListener, StartFault> {
+/// The page's own listener, which keeps the platform's buffers (a browser is no lane peer), and where it listens.
+fn listen_page(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartFault> {
     let fault = |source| StartFault::Listen { what: "http", address, source };
     let listener = std::net::TcpListener::bind(address).map_err(fault)?;
     listener.set_nonblocking(true).map_err(fault)?;
-    TcpListener::from_std(listener).map_err(fault)
+    let bound = listener.local_addr().map_err(fault)?;
+    Ok((TcpListener::from_std(listener).map_err(fault)?, bound))
 }
 
 fn local_address(listener: &TcpListener, asked: SocketAddr) -> Result<SocketAddr, StartFault> {
@@ -231,15 +234,11 @@ fn local_address(listener: &TcpListener, asked: SocketAddr) -> Result<SocketAddr
 
 fn start_page(
     listener: TcpListener,
+    address: SocketAddr,
     inspect: Inspect,
     config: &Config,
     mut stop: Stop,
 ) -> Result<Page, StartFault> {
-    let address = listener.local_addr().map_err(|source| StartFault::Listen {
-        what: "http",
-        address: config.providers,
-        source,
-    })?;
     let token = inspect
         .publish_token(&config.run_dir)
         .map_err(|source| StartFault::Token { path: config.run_dir.clone(), source })?;

@@ -119,3 +119,16 @@ fn what_cannot_be_served_is_refused_at_start_with_the_reason() {
     }
     assert!(!dir.path().join("run/providers.json").exists());
 }
+
+#[test]
+fn a_page_that_cannot_be_listened_for_names_its_own_address() {
+    let dir = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let run_dir = dir.path().join("run").display().to_string();
+    let output = twolane(&["serve", "--run-dir", &run_dir, "--http", &address]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("{address} (http)")) && said.contains("another port"), "{said}");
+    assert_eq!(fs::read_dir(dir.path().join("run")).unwrap().count(), 0);
+}
