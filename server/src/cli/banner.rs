@@ -2,12 +2,17 @@
 
 use std::fmt::Write as _;
 
+use super::open_files::Shortage;
 use crate::config::Config;
 use crate::inspect::DoorFault;
 use crate::server::Server;
 
 /// The lines of the banner.
-pub(super) fn text(config: &Config, server: &Server) -> Result<String, DoorFault> {
+pub(super) fn text(
+    config: &Config,
+    server: &Server,
+    shortage: Option<Shortage>,
+) -> Result<String, DoorFault> {
     let mut out = String::new();
     let mut row = |name: &str, value: &str| {
         // Writing to a String cannot fail.
@@ -20,6 +25,9 @@ pub(super) fn text(config: &Config, server: &Server) -> Result<String, DoorFault
     match server.page_url() {
         Some(url) => row("page", &format!("{}  (one use, 10 minutes; then `twolane open-page`)", url?)),
         None => row("page", "off"),
+    }
+    if let Some(shortage) = shortage {
+        row("open files", &shortage.to_string());
     }
     row("try", &attach_hint(config, server));
     Ok(format!("twolane {}\n{out}", env!("CARGO_PKG_VERSION")))

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 
-use super::{Exit, Failure, Global, environment, written};
+use super::{Exit, Failure, Global, environment, warn_of_unknown, written};
 use crate::config::Resolved;
 use crate::provider::Script;
 
@@ -27,7 +27,9 @@ pub(super) struct CheckOptions {}
 
 /// Prints every setting, then complains about the first that cannot be used.
 pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
-    let resolved = global.layers().resolve(&environment())?;
+    let environment = environment();
+    warn_of_unknown(&environment);
+    let resolved = global.layers().resolve(&environment)?;
     let text = if options.json { json(&resolved) } else { table(&resolved) };
     written(std::io::stdout().lock().write_all(text.as_bytes()))?;
     resolved.typed()?;
@@ -36,7 +38,9 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
 
 /// Checks all that can be checked without starting: every value, the script, the key file.
 pub(super) fn check(global: &Global) -> Result<Exit, Failure> {
-    let config = global.layers().resolve(&environment())?.typed()?;
+    let environment = environment();
+    warn_of_unknown(&environment);
+    let config = global.layers().resolve(&environment)?.typed()?;
     let usage = |fault: &dyn std::error::Error| Failure::new(Exit::Usage, fault.to_string());
     if let Some(path) = &config.key_file {
         crate::net::identity::read_key(path).map_err(|fault| usage(&fault))?;

@@ -10,6 +10,7 @@ mod config;
 mod decode;
 mod generate;
 mod log;
+mod open_files;
 mod open_page;
 mod running;
 mod serve;
@@ -157,6 +158,14 @@ pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
             Err(Failure::new(Exit::Failed, fault))
         }
         _ => Ok(()),
+    }
+}
+
+/// Warns of variables that look like settings and set nothing.
+fn warn_of_unknown(environment: &Environment) {
+    for variable in environment.unknown() {
+        // Where standard error is gone, nobody is there to be warned.
+        let _ = writeln!(std::io::stderr(), "twolane: warning: {variable}");
     }
 }
 

@@ -6,8 +6,9 @@ use clap::Args;
 use tokio::runtime::Builder;
 use tracing::info;
 
+use super::open_files::{self, Shortage};
 use super::signals::Signals;
-use super::{Exit, Failure, Global, banner, environment, log};
+use super::{Exit, Failure, Global, banner, environment, log, warn_of_unknown};
 use crate::config::{Config, Layers};
 use crate::server::{Server, StartFault};
 
@@ -82,22 +83,25 @@ impl Options {
 
 /// Serves until SIGTERM, SIGINT or, where it is not ignored, SIGHUP.
 pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
-    let config = options.layers(global.layers()).resolve(&environment())?.typed()?;
+    let environment = environment();
+    warn_of_unknown(&environment);
+    let config = options.layers(global.layers()).resolve(&environment)?.typed()?;
     log::start(&config.log)?;
+    let shortage = open_files::raise(&config);
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|fault| Failure::new(Exit::Failed, fault))?;
-    let done = runtime.block_on(serve(&config));
+    let done = runtime.block_on(serve(&config, shortage));
     // Tasks that would not end must not hold the process.
     runtime.shutdown_background();
     done
 }
 
-async fn serve(config: &Config) -> Result<Exit, Failure> {
+async fn serve(config: &Config, shortage: Option<Shortage>) -> Result<Exit, Failure> {
     let mut signals = Signals::listen().map_err(|fault| Failure::new(Exit::Failed, fault))?;
     let server = Server::start(config).await?;
-    let text = banner::text(config, &server).map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    let text = banner::text(config, &server, shortage).map_err(|fault| Failure::new(Exit::Failed, fault))?;
     // A server whose standard error is gone serves all the same.
     let _ = std::io::stderr().write_all(text.as_bytes());
     let name = signals.next().await;

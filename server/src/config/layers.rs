@@ -4,13 +4,20 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::table::{Default, SETTINGS, Setting};
-use super::{Config, ConfigFault};
+use super::{Config, ConfigFault, nearest};
 
 type Lookup = Box<dyn Fn(&str) -> Option<OsString>>;
+
+/// What the names of all variables of this program begin with.
+const PREFIX: &str = "TWOLANE_";
+
+/// Variables that no setting has: where the configuration file is, and which program this project's tests start.
+const OTHER_VARIABLES: [&str; 2] = ["TWOLANE_CONFIG", "TWOLANE_BIN"];
 
 /// What the process was started with, apart from its flags. Taken as a value so that tests own it.
 pub struct Environment {
     variable: Lookup,
+    names: Vec<String>,
     user_id: u32,
     temporary: PathBuf,
 }
@@ -20,6 +27,7 @@ impl Environment {
     pub fn of_process() -> Self {
         Self {
             variable: Box::new(|name| std::env::var_os(name)),
+            names: std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect(),
             user_id: rustix::process::geteuid().as_raw(),
             temporary: std::env::temp_dir(),
         }
@@ -30,6 +38,7 @@ impl Environment {
         let variables: Vec<(String, OsString)> =
             variables.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))).collect();
         Self {
+            names: variables.iter().map(|(name, _)| name.clone()).collect(),
             variable: Box::new(move |name| {
                 variables.iter().find(|(have, _)| have == name).map(|(_, value)| value.clone())
             }),
@@ -41,6 +50,17 @@ impl Environment {
     /// A variable's value; an empty one is as unset.
     pub fn variable(&self, name: &str) -> Option<OsString> {
         (self.variable)(name).filter(|value| !value.is_empty())
+    }
+
+    /// Variables that look like this program's and are none, in alphabetic order: mostly misspelt ones.
+    pub fn unknown(&self) -> Vec<UnknownVariable> {
+        let is_known = |name: &str| {
+            OTHER_VARIABLES.contains(&name) || SETTINGS.iter().any(|setting| setting.variable == name)
+        };
+        let unknown = self.names.iter().filter(|name| name.starts_with(PREFIX) && !is_known(name));
+        let mut unknown: Vec<_> = unknown.map(|name| UnknownVariable(name.clone())).collect();
+        unknown.sort();
+        unknown
     }
 
     /// `$XDG_RUNTIME_DIR/twolane`, else `<tmp>/twolane-<uid>`.
@@ -60,6 +80,23 @@ impl Environment {
             None => PathBuf::from(self.variable("HOME")?).join(".config"),
         };
         Some(base.join("twolane").join("config.toml"))
+    }
+}
+
+/// A variable with this program's prefix that it does not know.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnknownVariable(String);
+
+impl std::fmt::Display for UnknownVariable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.0.escape_debug();
+        let key = self.0.trim_start_matches(PREFIX).to_lowercase();
+        match nearest(&key) {
+            Some(Setting { variable, .. }) => {
+                write!(f, "{name} is set and sets nothing; did you mean {variable}?")
+            }
+            None => write!(f, "{name} is set and sets nothing; `twolane config` lists every key"),
+        }
     }
 }
 
@@ -265,6 +302,26 @@ mod tests {
         assert!(matches!(fault, Err(ConfigFault::Unreadable { .. })));
         let environment = Environment::with(&[("XDG_CONFIG_HOME", "/nowhere/at/all")]);
         assert!(Layers::default().resolve(&environment).is_ok());
+    }
+
+    #[test]
+    fn variables_that_set_nothing_are_named_with_the_nearest_known_one() {
+        let names = [
+            "TWOLANE_WIREVERSION",
+            "TWOLANE_DRAIN",
+            "TWOLANE_CONFIG",
+            "TWOLANE_BIN",
+            "HOME",
+            "TWOLANE_\u{1b}x",
+        ];
+        let unknown = Environment::with(&names.map(|name| (name, "1"))).unknown();
+        let said: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("\\u{1b}x") && said[0].contains("twolane config"), "{said:?}");
+        assert!(
+            said[1].contains("TWOLANE_WIREVERSION") && said[1].contains("TWOLANE_WIRE_VERSION"),
+            "{said:?}"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod table;
 mod typed;
 mod value;
 
-pub use layers::{Environment, Layers, Resolved, Source, Value};
+pub use layers::{Environment, Layers, Resolved, Source, UnknownVariable, Value};
 pub use table::{SETTINGS, Setting};
 pub use typed::Config;
 
@@ -69,12 +69,17 @@ pub enum ConfigFault {
 }
 
 fn near(key: &str) -> String {
+    match nearest(key) {
+        Some(setting) => format!("; did you mean `{}`?", setting.key),
+        None => "; `twolane config` lists every key".to_owned(),
+    }
+}
+
+/// The setting that was probably meant.
+fn nearest(key: &str) -> Option<&'static Setting> {
     let same = |setting: &&Setting| {
         let (a, b) = (setting.key.replace('_', ""), key.replace(['_', '-'], ""));
         a.eq_ignore_ascii_case(&b) || a.starts_with(&b) || b.starts_with(&a)
     };
-    match SETTINGS.iter().find(same) {
-        Some(setting) => format!("; did you mean `{}`?", setting.key),
-        None => "; `twolane config` lists every key".to_owned(),
-    }
+    SETTINGS.iter().find(same)
 }

@@ -83,3 +83,42 @@ fn a_server_under_nohup_outlives_its_terminal() {
     assert_eq!(code, Some(0), "one signal counts: {said}");
     assert!(said.contains("SIGTERM: stopping"), "{said}");
 }
+
+#[test]
+fn the_limit_of_open_files_is_raised_as_far_as_it_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Served::after("ulimit -Sn 100; ulimit -Hn 2000; exec ", dir.path(), &["--no-http"]);
+    let banner = server.banner();
+    assert!(!banner.contains("open files"), "{banner}");
+    let limits = fs::read_to_string(format!("/proc/{}/limits", server.child.id())).unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    assert_eq!(files.split_whitespace().next(), Some("2000"));
+}
+
+#[test]
+fn a_limit_below_what_the_settings_allow_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let banner = Served::after("ulimit -n 500; exec ", dir.path(), &["--no-http"]).banner();
+    // 256 peers, 256 in their handshake, 1024 who wait, and 32 of the server's own.
+    assert!(banner.contains("500 open at most, the settings allow for 1568"), "{banner}");
+    let fits = Served::after(
+        "ulimit -n 500; TWOLANE_WAITING_PEERS=100 TWOLANE_PENDING_PEERS=100 exec ",
+        dir.path(),
+        &["--no-http", "--peers", "50"],
+    );
+    assert!(!{ fits }.banner().contains("open files"));
+}
+
+#[test]
+fn a_variable_that_sets_nothing_is_named_and_stops_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let banner = Served::after("TWOLANE_DRIAN=1s exec ", dir.path(), &["--no-http"]).banner();
+    assert!(banner.contains("warning: TWOLANE_DRIAN is set and sets nothing"), "{banner}");
+    for name in ["config", "check-config"] {
+        let output = twolane(&[name]).env("TWOLANE_DRIAN", "1s").env("TWOLANE_DRAIN", "1s").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains("TWOLANE_DRIAN"), "{said}");
+    }
+}
