@@ -22,12 +22,12 @@ pub(crate) fn has_screen() -> bool {
             .any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
-/// Waits for the running server to hand out a code, then opens the page with it.
+/// Waits for the server that runs with this directory to hand out a code, then opens the page with it.
 ///
 /// The address printed by the server itself stays unused: its code works once.
-pub(crate) fn page(binary: &Path) {
+pub(crate) fn page(binary: &Path, run_dir: &Path) {
     for _ in 0..TRIES {
-        let answer = text_of(program(binary).arg("open-page"));
+        let answer = text_of(program(binary).args(["open-page", "--run-dir"]).arg(run_dir));
         if let Some(address) = answer.ok().as_deref().and_then(address) {
             let opened = program(OPENER)
                 .arg(address)
