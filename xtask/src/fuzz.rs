@@ -9,7 +9,7 @@ use crate::command::{cargo, program, root, run, target_dir};
 use crate::setup::{on_path, text_of};
 
 /// Of each target in the tests, in seconds.
-const BRIEF_SECONDS: u32 = 4;
+const BRIEF_SECONDS: u32 = 2;
 
 /// What to look for, and how long.
 #[derive(Args)]
