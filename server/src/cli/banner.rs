@@ -1,9 +1,10 @@
 //! What a server says of itself when it starts: where, what, how durable.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::open_files::Shortage;
-use crate::config::Config;
+use crate::config::{Config, Environment};
 use crate::inspect::DoorFault;
 use crate::server::Server;
 
@@ -23,7 +24,10 @@ pub(super) fn text(
     row("plays", &plays(server));
     row("durable", "no: nothing is stored, a run lives in memory and ends with the server");
     match server.page_url() {
-        Some(url) => row("page", &format!("{}  (one use, 10 minutes; then `twolane open-page`)", url?)),
+        Some(url) => {
+            let again = open_page_hint(config);
+            row("page", &format!("{}  (one use, 10 minutes; then `{again}`)", url?));
+        }
         None => row("page", "off"),
     }
     if let Some(shortage) = shortage {
@@ -47,12 +51,24 @@ fn plays(server: &Server) -> String {
     format!("script \"{}\" {when}{again}", provider.name())
 }
 
+fn open_page_hint(config: &Config) -> String {
+    if is_standard(config) {
+        "twolane open-page".to_owned()
+    } else {
+        format!("twolane open-page --run-dir {}", config.run_dir.display())
+    }
+}
+
 fn attach_hint(config: &Config, server: &Server) -> String {
     let in_run_dir = server.connection_file() == config.run_dir.join("providers.json");
-    let standard = std::path::PathBuf::from(crate::config::Environment::of_process().run_dir());
-    if in_run_dir && config.run_dir == standard {
+    if in_run_dir && is_standard(config) {
         "twolane attach".to_owned()
     } else {
         format!("twolane attach --connection-file {}", server.connection_file().display())
     }
+}
+
+/// Whether commands of the same user look there by themselves.
+fn is_standard(config: &Config) -> bool {
+    config.run_dir == Path::new(&Environment::of_process().run_dir())
 }

@@ -73,6 +73,15 @@ fn a_closed_terminal_ends_a_server_and_its_files() {
 }
 
 #[test]
+fn the_commands_of_the_banner_find_a_server_in_a_directory_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let banner = Served::after("exec ", dir.path(), &[]).banner();
+    let dir = dir.path().display();
+    assert!(banner.contains(&format!("`twolane open-page --run-dir {dir}`")), "{banner}");
+    assert!(banner.contains(&format!("twolane attach --connection-file {dir}/providers.json")), "{banner}");
+}
+
+#[test]
 fn a_server_under_nohup_outlives_its_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Served::after("trap '' HUP; exec ", dir.path(), &["--no-http"]);
