@@ -171,10 +171,14 @@ fn judge_chain(bytes: &[u8], mut version: Option<Version>, is_end: bool) -> Verd
             return Verdict::Refuted;
         }
         version = Some(header.version());
-        let total = header.version().header_len() + header.body_len() as usize;
-        match body_proof(&header, rest.get(header.version().header_len()..).unwrap_or_default()) {
-            None => return Verdict::Refuted,
-            Some(more) => proofs += 1 + more,
+        let header_len = header.version().header_len();
+        let total = header_len + header.body_len() as usize;
+        match body_proof(&header, rest.get(header_len..).unwrap_or_default()) {
+            BodyProof::Refuted => return Verdict::Refuted,
+            // Judged without its first byte, a place would be proven that the next byte refutes.
+            BodyProof::NotBegun if !is_end => return Verdict::Need(at + header_len + 1),
+            BodyProof::NotBegun => proofs += 1,
+            BodyProof::Proofs(more) => proofs += 1 + more,
         }
         if proofs >= PROOFS_OF_BOUNDARY {
             return Verdict::Proven;
@@ -186,19 +190,28 @@ fn judge_chain(bytes: &[u8], mut version: Option<Version>, is_end: bool) -> Verd
     }
 }
 
-/// What the body of a frame, as far as it is there, proves: `None` that the place is no boundary.
-fn body_proof(header: &Header, available: &[u8]) -> Option<u32> {
+/// What the body of a frame, as far as it is there, says of the place.
+enum BodyProof {
+    /// No boundary is here.
+    Refuted,
+    /// Not one byte of it is there.
+    NotBegun,
+    /// So many proofs beside the header's.
+    Proofs(u32),
+}
+
+fn body_proof(header: &Header, available: &[u8]) -> BodyProof {
     let is_text = header.frame_type() == FrameType::StreamData && !header.flags().is_binary();
     if !is_text || header.body_len() == 0 {
-        return Some(0);
+        return BodyProof::Proofs(0);
     }
     match available.first() {
-        None => return Some(0),
+        None => return BodyProof::NotBegun,
         Some(b'{' | b' ' | b'\t' | b'\r' | b'\n') => {}
-        Some(_) => return None,
+        Some(_) => return BodyProof::Refuted,
     }
     match available.get(..header.body_len() as usize) {
-        None => Some(0),
-        Some(body) => Some(u32::from(body.trim_ascii().ends_with(b"}"))),
+        None => BodyProof::Proofs(0),
+        Some(body) => BodyProof::Proofs(u32::from(body.trim_ascii().ends_with(b"}"))),
     }
 }

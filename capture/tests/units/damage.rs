@@ -211,3 +211,22 @@ fn behind_a_frame_nothing_is_taken_for_a_handshake_message() {
     assert!(units.iter().all(|unit| unit.kind != Kind::Handshake));
     assert_eq!(units[2].fault, Some(UnitFault::Passed { bytes: (embedding.len() - 10) as u64 }));
 }
+
+#[test]
+fn what_a_search_takes_for_a_boundary_does_not_depend_on_where_the_bytes_are_cut() {
+    let ping = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+    // Three legal headers in a chain, but the body of the third is no JSON: its first byte refutes the place.
+    let mut decoy = delta(0);
+    decoy[17] = b'x';
+    let stream = [&ping[..], &ping, &decoy, &delta(1), &delta(2), &delta(3)].concat();
+    let places = |split: usize| -> Vec<(u64, u8)> {
+        let (first, second) = stream.split_at(split);
+        let units = Script::new(Opening::Stream).missing(100).bytes(first).bytes(second).end();
+        units.iter().map(|unit| (unit.offset, unit.marks)).collect()
+    };
+    let whole = places(0);
+    assert!(whole.iter().any(|(_, marks)| marks & mark::GUESS != 0), "{whole:?}");
+    for split in 1..stream.len() {
+        assert_eq!(places(split), whole, "split at {split}");
+    }
+}
