@@ -86,6 +86,9 @@ fn a_server_under_nohup_outlives_its_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Served::after("trap '' HUP; exec ", dir.path(), &["--no-http"]);
     server.banner();
+    let status = fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    assert_eq!(u64::from_str_radix(ignored.trim(), 16).unwrap() & 1, 1, "SIGHUP stays ignored");
     server.signal(Signal::HUP);
     server.signal(Signal::TERM);
     let (code, said) = server.ended();
