@@ -1,5 +1,6 @@
 //! What people and CI both run: `cargo xtask demo`, `test`, `check` and the rest.
 
+mod bench;
 mod browser;
 mod checks;
 mod command;
@@ -41,6 +42,8 @@ enum Task {
     Check,
     /// Compare fixtures/golden with what the core says, or write it
     Golden(golden::Options),
+    /// What is timed, against rivals: the package in bench/
+    Bench(bench::Options),
     /// Hostile input to the core and the capture reader, for as long as you like
     Fuzz(fuzz::Options),
     /// The core's tests under Miri
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::test(&options),
         Task::Check => test::check(),
         Task::Golden(options) => golden::golden(&options),
+        Task::Bench(options) => bench::bench(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Miri => miri::miri(),
         Task::Deny => deny::deny(),
