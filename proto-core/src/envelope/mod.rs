@@ -2,8 +2,14 @@
 //!
 //! [`peek`] learns all that routing needs from the first 17 or 21 bytes; the body is never looked at.
 
+mod fault;
+mod flags;
+
 use core::fmt;
 use core::ops::Deref;
+
+pub use fault::{HeaderFault, LaneFault};
+pub use flags::{Admission, Flags, Priority};
 
 use crate::limits::{HEADER_LEN_MAX, HEADER_LEN_V1, HEADER_LEN_V2, PREFIX_LEN};
 
@@ -154,126 +160,6 @@ impl fmt::Display for FrameType {
     }
 }
 
-/// Bits 1-2 of the flags; 3 is illegal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Priority {
-    /// Legal in the envelope, but no lane.
-    Passive,
-    /// The control lane's.
-    Interactive,
-    /// The display lane's.
-    Background,
-}
-
-/// Bits 4-5 of version 2 flags; 3 is illegal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Admission {
-    /// No wish; the only value of version 1.
-    Normal,
-    /// Shown, without effect here.
-    Expedite,
-    /// May be shed; only on Push and StreamData.
-    Sheddable,
-}
-
-/// Byte 6 of a header. Which bits are legal depends on version and type: [`Header::new`] says.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Flags(u8);
-
-impl Flags {
-    /// Bit 0: the body is not text.
-    pub const BINARY: u8 = 0x01;
-    /// Bits 1-2: [`Priority`].
-    pub const PRIORITY: u8 = 0x06;
-    /// Bit 3: the last frame of its stream.
-    pub const LAST: u8 = 0x08;
-    /// Bits 4-5 in version 2: [`Admission`].
-    pub const ADMISSION: u8 = 0x30;
-    /// Bit 6 in version 2: sent by a daemon unasked. Shown, without effect here.
-    pub const DAEMON_ORIGIN: u8 = 0x40;
-    /// Bit 7 in version 2: belongs to a subscription. Shown, without effect here.
-    pub const SUBSCRIPTION: u8 = 0x80;
-    /// Bits that must be 0 in version 1.
-    pub const RESERVED_V1: u8 = 0xf0;
-
-    /// No flag set, priority Passive.
-    pub const NONE: Self = Self(0);
-    /// StreamData on the control lane.
-    pub const CONTROL: Self = Self(0x02);
-    /// StreamData on the control lane that ends its generation.
-    pub const CONTROL_LAST: Self = Self(0x0a);
-
-    /// StreamData on the display lane as a writer of `version` puts it.
-    pub const fn display(version: Version) -> Self {
-        match version {
-            Version::V1 => Self(0x04),
-            Version::V2 => Self(0x24),
-        }
-    }
-
-    /// Flags from the bits of byte 6, legal or not.
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
-    }
-
-    /// Byte 6 as written.
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// The same with LAST set.
-    #[must_use]
-    pub const fn with_last(self) -> Self {
-        Self(self.0 | Self::LAST)
-    }
-
-    /// Whether the body is not text.
-    pub const fn is_binary(self) -> bool {
-        self.0 & Self::BINARY != 0
-    }
-
-    /// Whether this is the last frame of its stream.
-    pub const fn is_last(self) -> bool {
-        self.0 & Self::LAST != 0
-    }
-
-    /// The priority; `None` for the illegal value 3.
-    pub const fn priority(self) -> Option<Priority> {
-        match (self.0 & Self::PRIORITY) >> 1 {
-            0 => Some(Priority::Passive),
-            1 => Some(Priority::Interactive),
-            2 => Some(Priority::Background),
-            _ => None,
-        }
-    }
-
-    /// The admission bits; `None` for the illegal value 3. Always Normal in a legal version 1 header.
-    pub const fn admission(self) -> Option<Admission> {
-        match (self.0 & Self::ADMISSION) >> 4 {
-            0 => Some(Admission::Normal),
-            1 => Some(Admission::Expedite),
-            2 => Some(Admission::Sheddable),
-            _ => None,
-        }
-    }
-
-    /// Whether DAEMON_ORIGIN is set.
-    pub const fn is_daemon_origin(self) -> bool {
-        self.0 & Self::DAEMON_ORIGIN != 0
-    }
-
-    /// Whether SUBSCRIPTION is set.
-    pub const fn is_subscription(self) -> bool {
-        self.0 & Self::SUBSCRIPTION != 0
-    }
-}
-
-impl fmt::Debug for Flags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Flags(0x{:02x})", self.0)
-    }
-}
-
 /// One stream on a lane socket: the channel, in version 2 together with the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Generation {
@@ -300,23 +186,6 @@ impl Lane {
             Self::Display => "display",
         }
     }
-}
-
-/// Why a StreamData frame belongs to no lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LaneFault {
-    /// Only StreamData has a lane.
-    #[error("{0} frames have no lane")]
-    NotStreamData(FrameType),
-    /// Priority Passive names no lane.
-    #[error("priority Passive is no lane; control is Interactive and display is Background")]
-    Passive,
-    /// Lane bodies are JSON text.
-    #[error("BINARY is not allowed on a lane socket")]
-    Binary,
-    /// Control is never shed.
-    #[error("Sheddable is not allowed on the control lane")]
-    SheddableControl,
 }
 
 /// The fields of a header before they are checked together.
@@ -555,82 +424,5 @@ const fn checked(
     match Header::new(parts) {
         Ok(header) => Ok(Peeked::Header(header)),
         Err(fault) => Err(fault),
-    }
-}
-
-/// The rule that a header breaks. Readers and writers refuse the same ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HeaderFault {
-    /// Byte 4 is neither 1 nor 2.
-    #[error("envelope version {found} is unknown; 1 and 2 are")]
-    UnknownVersion {
-        /// Byte 4.
-        found: u8,
-    },
-    /// Byte 5 is over 11.
-    #[error("frame type {found} is unknown; types end at 11")]
-    UnknownType {
-        /// Byte 5.
-        found: u8,
-    },
-    /// Bits 4-7 are set in version 1.
-    #[error("flags 0x{bits:02x} set reserved bits; version 1 keeps bits 4-7 zero")]
-    ReservedFlags {
-        /// Byte 6.
-        bits: u8,
-    },
-    /// Priority 3.
-    #[error("flags 0x{bits:02x} carry priority 3, which is illegal")]
-    IllegalPriority {
-        /// Byte 6.
-        bits: u8,
-    },
-    /// Admission 3 in version 2.
-    #[error("flags 0x{bits:02x} carry admission 3, which is illegal")]
-    IllegalAdmission {
-        /// Byte 6.
-        bits: u8,
-    },
-    /// Sheddable on a type other than Push and StreamData.
-    #[error("{frame_type} frames are never Sheddable; only Push and StreamData are")]
-    SheddableOnType {
-        /// The frame's type.
-        frame_type: FrameType,
-    },
-    /// A pure header announces a body.
-    #[error("{frame_type} frames have no body, but len is {len}")]
-    PureHeaderWithBody {
-        /// The frame's type.
-        frame_type: FrameType,
-        /// The announced body bytes.
-        len: u32,
-    },
-    /// Channel 0 has no epoch.
-    #[error("epoch is {epoch} on channel 0, where it must be 0")]
-    EpochWithoutChannel {
-        /// The epoch found.
-        epoch: u32,
-    },
-    /// A version 1 header has no place for an epoch; only a writer can ask for one.
-    #[error("epoch is {epoch}, but version 1 has no place for it")]
-    EpochInVersion1 {
-        /// The epoch asked for.
-        epoch: u32,
-    },
-}
-
-impl HeaderFault {
-    /// Offset of the offending field from the start of the header, in bytes.
-    pub const fn offset(&self) -> usize {
-        match self {
-            Self::UnknownVersion { .. } => field::VERSION,
-            Self::UnknownType { .. } => field::TYPE,
-            Self::ReservedFlags { .. }
-            | Self::IllegalPriority { .. }
-            | Self::IllegalAdmission { .. }
-            | Self::SheddableOnType { .. } => field::FLAGS,
-            Self::PureHeaderWithBody { .. } => field::LEN.start,
-            Self::EpochWithoutChannel { .. } | Self::EpochInVersion1 { .. } => field::EPOCH.start,
-        }
     }
 }
