@@ -26,7 +26,7 @@ pub enum Admission {
     Sheddable,
 }
 
-/// Byte 6 of a header. Which bits are legal depends on version and type: [`Header::new`] says.
+/// Byte 6 of a header. Which bits are legal depends on version and type: [`Header::new`](super::Header::new) says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Flags(u8);
 
