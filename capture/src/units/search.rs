@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use twolane_core::envelope::{FrameType, Header, Peeked, Version, peek};
 use twolane_core::handshake::message::{Sighted, split};
-use twolane_core::limits::{CONTROL_BODY_MAX, PREFIX_LEN};
+use twolane_core::limits::{CONTROL_BODY_MAX, HEADER_LEN_MAX, PREFIX_LEN};
 
 use super::EVIDENCE_LEN_MAX;
 use super::transcript::{begins_message, recognise};
@@ -25,9 +25,13 @@ const PROOFS_AT_END: u32 = 2;
 const MAX_UNDECIDED: usize = 64;
 
 /// A search under way. Places are offsets into the unread bytes.
+///
+/// Each place is judged as if bytes came one at a time: with the fewest that may say more of it, and the places in the
+/// order in which those are there. So the boundary that is found does not depend on how the bytes were cut.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     scanned: usize,
+    /// By `need`, then by place.
     undecided: VecDeque<Undecided>,
     /// Whether handshake messages may still come.
     pub(super) messages: bool,
@@ -67,23 +71,25 @@ impl Search {
     /// Looks for a boundary in `unread`. `version` is the connection's, where known; `is_end` says that no byte
     /// follows.
     pub(super) fn look(&mut self, unread: &[u8], version: Option<Version>, is_end: bool) -> Looked {
-        if let Some(place) = self.reconsider(unread, version, is_end) {
-            return self.found(unread, place);
-        }
-        while let Some(rest) = unread.get(self.scanned..) {
-            let Some(step) = next_candidate(rest) else { break };
-            let place = self.scanned + step;
-            self.scanned = place + 1;
-            match self.judge(unread.get(place..).unwrap_or_default(), version, is_end) {
+        while let Some((place, need)) = self.next_judgement(unread) {
+            let seen = unread.get(place..need).unwrap_or_default();
+            match self.judge(seen, version, false) {
                 Verdict::Proven => return self.found(unread, place),
                 Verdict::Refuted => {}
-                Verdict::Need(need) => self.wait(place, need),
+                // More than was seen, so that a search always comes to its end.
+                Verdict::Need(more) => self.wait(place, place.saturating_add(more.max(seen.len() + 1))),
             }
         }
-        // What is left is shorter than a prefix, or holds no candidate.
-        self.scanned = self.scanned.max((unread.len() + 1).saturating_sub(PREFIX_LEN));
-        let droppable = self.undecided.front().map_or(self.scanned, |first| first.place);
-        self.pass(unread, if is_end { unread.len() } else { droppable.min(unread.len()) })
+        if !is_end {
+            let first = self.undecided.iter().map(|waiting| waiting.place).min();
+            return self.pass(unread, first.unwrap_or(self.scanned).min(unread.len()));
+        }
+        while let Some(place) = self.next_left(unread) {
+            if let Verdict::Proven = self.judge(unread.get(place..).unwrap_or_default(), version, true) {
+                return self.found(unread, place);
+            }
+        }
+        self.pass(unread, unread.len())
     }
 
     /// Bytes passed over and a sample of them.
@@ -91,27 +97,49 @@ impl Search {
         (self.passed, &self.evidence)
     }
 
-    fn reconsider(&mut self, unread: &[u8], version: Option<Version>, is_end: bool) -> Option<usize> {
-        for _ in 0..self.undecided.len() {
-            let waiting = self.undecided.pop_front()?;
-            if waiting.need > unread.len() && !is_end {
-                self.undecided.push_back(waiting);
-                continue;
-            }
-            match self.judge(unread.get(waiting.place..).unwrap_or_default(), version, is_end) {
-                Verdict::Proven => return Some(waiting.place),
-                Verdict::Refuted => {}
-                Verdict::Need(need) => self.wait(waiting.place, need),
-            }
+    /// The place to judge next and the unread bytes to judge it by, if they are there.
+    fn next_judgement(&mut self, unread: &[u8]) -> Option<(usize, usize)> {
+        let waiting = self.undecided.front().map_or(usize::MAX, |first| first.need);
+        // A place that is looked at for the first time comes after those that need as many bytes.
+        let fresh_end = unread.len().min(waiting.saturating_sub(1));
+        if let Some(place) = self.next_fresh(unread, (fresh_end + 1).saturating_sub(HEADER_LEN_MAX)) {
+            return Some((place, place + HEADER_LEN_MAX));
         }
-        None
+        if waiting > unread.len() {
+            return None;
+        }
+        self.undecided.pop_front().map(|Undecided { place, need }| (place, need))
+    }
+
+    /// The first place before `end`, not looked at so far, whose byte 4 may be a version or the brace of a
+    /// handshake message. Everything before it is looked at from then on.
+    fn next_fresh(&mut self, unread: &[u8], end: usize) -> Option<usize> {
+        let bytes = unread.get(self.scanned..end)?;
+        let behind = unread.get(self.scanned + PREFIX_LEN - 1..)?;
+        let found = behind.iter().zip(bytes).position(|(byte, _)| matches!(byte, 1 | 2 | b'{'));
+        let place = found.map(|step| self.scanned + step);
+        self.scanned = place.map_or(end, |place| place + 1);
+        place
+    }
+
+    /// The first place that nothing was decided about, where no byte follows.
+    fn next_left(&mut self, unread: &[u8]) -> Option<usize> {
+        let first = self.undecided.iter().enumerate().min_by_key(|(_, waiting)| waiting.place);
+        if let Some((at, _)) = first {
+            return self.undecided.remove(at).map(|waiting| waiting.place);
+        }
+        self.next_fresh(unread, (unread.len() + 1).saturating_sub(PREFIX_LEN))
     }
 
     fn wait(&mut self, place: usize, need: usize) {
         if self.undecided.len() >= MAX_UNDECIDED {
-            self.undecided.pop_front();
+            let first = self.undecided.iter().enumerate().min_by_key(|(_, waiting)| waiting.place);
+            if let Some((at, _)) = first {
+                self.undecided.remove(at);
+            }
         }
-        self.undecided.push_back(Undecided { place, need: place.saturating_add(need) });
+        let at = self.undecided.partition_point(|other| (other.need, other.place) < (need, place));
+        self.undecided.insert(at, Undecided { place, need });
     }
 
     fn found(&mut self, unread: &[u8], place: usize) -> Looked {
@@ -138,11 +166,6 @@ impl Search {
         }
         judge_chain(bytes, version, is_end)
     }
-}
-
-/// The first place whose byte 4 may be a version or the brace of a handshake message.
-fn next_candidate(bytes: &[u8]) -> Option<usize> {
-    bytes.get(PREFIX_LEN - 1..)?.iter().position(|byte| matches!(byte, 1 | 2 | b'{'))
 }
 
 fn judge_message(bytes: &[u8], is_end: bool) -> Verdict {

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use twolane_core::envelope::{Header, Version};
+use twolane_core::envelope::{Header, HeaderFault, Version};
 use twolane_core::frame::{Decoded, FrameDecoder, FrameReason, Item};
 use twolane_core::handshake::HandshakeReason;
 use twolane_core::handshake::message::{LengthFault, Sighted, split};
-use twolane_core::limits::{HANDSHAKE_PREFIX_LEN, PREFIX_LEN};
+use twolane_core::limits::{HANDSHAKE_PREFIX_LEN, HEADER_LEN_V1, HEADER_LEN_V2, PREFIX_LEN};
 
 use super::law::Laws;
 use super::outlet::Outlet;
@@ -79,7 +79,7 @@ enum Mode {
     /// In step, inside a body of which the rest is not kept. `reported` is set where its unit says so already.
     Rest { expected: u64, left: u64, after_hole: u64, reported: bool },
     /// Given up after a fault.
-    Lost { from: u64, bytes: u64 },
+    Lost { from: u64, bytes: u64, evidence: Vec<u8> },
     /// Packets, each one whole unit.
     Packets,
 }
@@ -148,7 +148,9 @@ impl Side {
                 Some(Mode::Rest { expected, left, after_hole: *after_hole, reported: *reported })
             }
             Mode::Rest { .. } | Mode::Search(_) => None,
-            Mode::Lost { from, bytes: lost } => Some(Mode::Lost { from: *from, bytes: *lost }),
+            Mode::Lost { from, bytes: lost, evidence } => {
+                Some(Mode::Lost { from: *from, bytes: *lost, evidence: mem::take(evidence) })
+            }
             Mode::Packets => {
                 // A part of a unit is not there: what comes next follows frames that nobody could read.
                 shared.laws(out.direction).lose_all();
@@ -188,8 +190,8 @@ impl Side {
                 };
                 out.fault(self.offset, 0, &[], 0, fault);
             }
-            Mode::Lost { from, bytes } => {
-                out.fault(*from, *bytes, &[], 0, UnitFault::Undecoded { bytes: *bytes });
+            Mode::Lost { from, bytes, evidence } => {
+                out.fault(*from, *bytes, evidence, 0, UnitFault::Undecoded { bytes: *bytes });
             }
             Mode::Start | Mode::Frames(_) | Mode::Search(_) | Mode::Packets => {}
         }
@@ -317,8 +319,10 @@ impl Side {
                 self.mode = self.between(shared, out);
                 Step::Took(took)
             }
-            Mode::Lost { bytes, .. } => {
+            Mode::Lost { bytes, evidence, .. } => {
                 *bytes = bytes.saturating_add(count(unread.len()));
+                let room = EVIDENCE_LEN_MAX.saturating_sub(evidence.len());
+                evidence.extend_from_slice(unread.get(..unread.len().min(room)).unwrap_or_default());
                 Step::Wait { took: unread.len(), want: 1 }
             }
             Mode::Packets => Step::Wait { took: unread.len(), want: 1 },
@@ -406,14 +410,15 @@ impl Side {
         shared: &mut Shared,
         out: &mut Outlet<'_, S>,
     ) -> Step {
-        let shown = unread.get(..unread.len().min(EVIDENCE_LEN_MAX)).unwrap_or_default();
+        // No more than the rule was judged by, so that a unit does not depend on what else has arrived.
+        let shown = unread.get(..unread.len().min(judged_len(&fault, unread))).unwrap_or_default();
         let marks = self.take_guess();
         out.fault(self.offset, count(shown.len()), shown, marks, fault);
         shared.laws(out.direction).lose_all();
         self.mode = if out.options.resync {
             Mode::Search(Search::behind(1, !self.has_frames))
         } else {
-            Mode::Lost { from: self.offset, bytes: 0 }
+            Mode::Lost { from: self.offset, bytes: 0, evidence: Vec::new() }
         };
         Step::Took(0)
     }
@@ -441,6 +446,17 @@ impl Partial {
         let total = self.total?;
         let left = total.checked_sub(have.checked_add(missing)?)?;
         Some(Mode::Rest { expected: self.expected, left, after_hole: 0, reported: false })
+    }
+}
+
+/// Bytes of a unit that say that it breaks a rule which ends its stream.
+fn judged_len(fault: &UnitFault, unread: &[u8]) -> usize {
+    match fault {
+        UnitFault::Frame(FrameReason::Header(HeaderFault::UnknownVersion { .. }))
+        | UnitFault::Frame(FrameReason::VersionChanged { .. })
+        | UnitFault::Handshake(_) => PREFIX_LEN,
+        _ if unread.get(PREFIX_LEN - 1) == Some(&Version::V2.number()) => HEADER_LEN_V2,
+        _ => HEADER_LEN_V1,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ordered pieces to units.
 
+mod chunks;
 mod damage;
 mod filter;
 mod handshakes;
