@@ -54,6 +54,9 @@ pub const CONNECTION_FILE_ENDPOINTS_MAX: usize = 8;
 /// Deepest nesting of arrays and objects in a body.
 pub const JSON_DEPTH_MAX: u8 = 64;
 
+/// Deepest nesting of arrays and maps in MessagePack.
+pub const MSGPACK_DEPTH_MAX: u8 = 32;
+
 /// Members of one object that we interpret (known and unknown names together).
 /// Bounds the work and memory of finding duplicate names without a heap.
 pub const OBJECT_MEMBERS_MAX: usize = 64;

@@ -4,6 +4,7 @@
 //! names refused; [`string::JsonStr`] reads a string without unescaping it into a buffer.
 
 pub mod json;
+pub mod msgpack;
 pub(crate) mod skip;
 pub mod string;
 pub mod value;

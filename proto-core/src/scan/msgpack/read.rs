@@ -1,0 +1,132 @@
+//! Strict reading of one canonical form: what is asked for stands there in its shortest form, or it is a fault.
+
+use super::fault::{MsgpackFault, MsgpackReason};
+use super::header::{Kind, Token, token_at};
+
+/// A cursor over bytes whose shape the caller knows. After a fault it stays where the fault is.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from the front of `bytes`.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// Reads from `position` of `bytes`; offsets stay those of `bytes`.
+    pub const fn at(bytes: &'a [u8], position: usize) -> Self {
+        Self { bytes, position }
+    }
+
+    /// Offset of the next value.
+    pub const fn position(&self) -> usize {
+        self.position
+    }
+
+    /// All bytes, those before [`position`](Self::position) too.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// That nothing is left.
+    pub const fn end(&self) -> Result<(), MsgpackFault> {
+        if self.position < self.bytes.len() {
+            return Err(MsgpackFault { offset: self.position, reason: MsgpackReason::TrailingBytes });
+        }
+        Ok(())
+    }
+
+    /// The number of pairs of a map.
+    pub fn map(&mut self) -> Result<u32, MsgpackFault> {
+        let token = self.token()?;
+        let Kind::Map(count) = token.kind else { return Err(wrong(&token, "a map")) };
+        self.pass(&token)?;
+        Ok(count)
+    }
+
+    /// The number of elements of an array.
+    pub fn array(&mut self) -> Result<u32, MsgpackFault> {
+        let token = self.token()?;
+        let Kind::Array(count) = token.kind else { return Err(wrong(&token, "an array")) };
+        self.pass(&token)?;
+        Ok(count)
+    }
+
+    /// A text.
+    pub fn str(&mut self) -> Result<&'a str, MsgpackFault> {
+        let token = self.token()?;
+        if token.kind != Kind::Str {
+            return Err(wrong(&token, "a text"));
+        }
+        let content = self.bytes.get(token.content_span()).unwrap_or_default();
+        let text = core::str::from_utf8(content).map_err(|fault| MsgpackFault {
+            offset: token.content.saturating_add(fault.valid_up_to()),
+            reason: MsgpackReason::InvalidUtf8,
+        })?;
+        self.pass(&token)?;
+        Ok(text)
+    }
+
+    /// Bytes.
+    pub fn bin(&mut self) -> Result<&'a [u8], MsgpackFault> {
+        let token = self.token()?;
+        if token.kind != Kind::Bin {
+            return Err(wrong(&token, "bytes"));
+        }
+        self.pass(&token)?;
+        Ok(self.bytes.get(token.content_span()).unwrap_or_default())
+    }
+
+    /// An integer from 0 to `max`.
+    pub fn unsigned(&mut self, max: u64) -> Result<u64, MsgpackFault> {
+        let token = self.token()?;
+        let number = match token.kind {
+            Kind::Unsigned(number) if number <= max => number,
+            Kind::Unsigned(_) | Kind::Negative(_) => {
+                return Err(MsgpackFault { offset: token.start, reason: MsgpackReason::OutOfRange { max } });
+            }
+            _ => return Err(wrong(&token, "an integer")),
+        };
+        self.pass(&token)?;
+        Ok(number)
+    }
+
+    /// `true` or `false`.
+    pub fn bool(&mut self) -> Result<bool, MsgpackFault> {
+        let token = self.token()?;
+        let Kind::Bool(value) = token.kind else { return Err(wrong(&token, "true or false")) };
+        self.pass(&token)?;
+        Ok(value)
+    }
+
+    /// Passes over `nil`, where that is next.
+    pub fn nil(&mut self) -> bool {
+        let found = self.bytes.get(self.position) == Some(&0xc0);
+        self.position += usize::from(found);
+        found
+    }
+
+    /// The kind of what is next.
+    pub fn peek(&self) -> Result<Kind, MsgpackFault> {
+        Ok(self.token()?.kind)
+    }
+
+    fn token(&self) -> Result<Token, MsgpackFault> {
+        token_at(self.bytes, self.position)
+    }
+
+    fn pass(&mut self, token: &Token) -> Result<(), MsgpackFault> {
+        if !token.shortest {
+            return Err(MsgpackFault { offset: token.start, reason: MsgpackReason::NotShortest });
+        }
+        self.position = token.end;
+        Ok(())
+    }
+}
+
+const fn wrong(token: &Token, expected: &'static str) -> MsgpackFault {
+    MsgpackFault { offset: token.start, reason: MsgpackReason::WrongKind { expected } }
+}
