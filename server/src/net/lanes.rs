@@ -267,8 +267,8 @@ impl Lanes {
         self.wake();
     }
 
-    /// Appends up to `limit` bytes of frames to `batch`, one whole frame at least: answers first, then control, then
-    /// as much display as `share` allows. Each frame is shown to `each` as it was appended.
+    /// Appends up to `limit` bytes of frames to `batch`, one whole frame at least: answers first, for half of it, then
+    /// control, then as much display as `share` allows. Each frame is shown to `each` as it was appended.
     pub(super) fn take_batch(
         &self,
         batch: &mut Vec<u8>,
@@ -281,8 +281,12 @@ impl Lanes {
             return Batch::End;
         }
         let mut control = !state.answers.is_empty();
-        state.answers.chunks(state.version.header_len()).for_each(&mut each);
-        batch.append(&mut state.answers);
+        // Half a batch: a peer that pings without end must not keep its control from it.
+        let header_len = state.version.header_len();
+        let answered = state.answers.len().min((limit / 2).max(header_len) / header_len * header_len);
+        let taken = batch.len()..batch.len() + answered;
+        batch.extend(state.answers.drain(..answered));
+        batch.get(taken).unwrap_or_default().chunks(header_len).for_each(&mut each);
         let now_ms = self.now_ms();
         while batch.len() < limit {
             let start = batch.len();
@@ -400,6 +404,32 @@ mod tests {
             }
         }
         producer.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn answers_take_half_a_batch_and_control_the_rest() {
+        let lanes = Lanes::new(Version::V1, Budget::default());
+        let parts = Parts {
+            version: Version::V1,
+            frame_type: FrameType::Ping,
+            flags: Flags::CONTROL,
+            channel: 1,
+            epoch: 0,
+            corr: 7,
+            len: 0,
+        };
+        let ping = Header::new(parts).unwrap();
+        for _ in 0..100 {
+            lanes.answer(FrameType::Pong, &ping).await.unwrap();
+        }
+        lanes.control(place(1), b"{\"type\":\"step_started\"}", false).await.unwrap();
+        let (mut types, limit) = (Vec::new(), 40 * Version::V1.header_len());
+        while types.len() < 101 {
+            lanes.take_batch(&mut Vec::new(), limit, Share::Both, |frame| types.push(frame[5]));
+        }
+        let control = FrameType::StreamData.code();
+        assert_eq!(types.iter().position(|&found| found == control), Some(20));
+        assert_eq!(types.iter().filter(|&&found| found == FrameType::Pong.code()).count(), 100);
     }
 
     #[tokio::test]
