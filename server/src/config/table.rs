@@ -156,9 +156,16 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "receive_buffer",
         "TWOLANE_RECEIVE_BUFFER",
-        "64KiB",
+        "40KiB",
         "bytes",
         "receive buffer of lane sockets; short ones keep control ahead of display",
+    ),
+    setting(
+        "segment_limit",
+        "TWOLANE_SEGMENT_LIMIT",
+        "8KiB",
+        "bytes",
+        "bytes of one TCP segment on lane sockets, at most a quarter of the receive buffer; 0 leaves the platform's",
     ),
     setting(
         "unsent_limit",

@@ -12,7 +12,7 @@ use super::layers::{Resolved, Value};
 use super::table::Setting;
 use super::{ConfigFault, value};
 use crate::net::address::parse_loopback;
-use crate::net::socket::Tuning;
+use crate::net::socket::{SEGMENT_BYTES, SEGMENTS_MIN, Tuning};
 use crate::net::writer::Pace;
 
 /// Every setting, checked.
@@ -94,9 +94,13 @@ impl Config {
                 stall: at("stall_limit").read(positive_time)?,
             },
             drain: at("drain").read(value::time)?,
-            tuning: Tuning {
-                receive_bytes: at("receive_buffer").read(some_bytes)?,
-                unsent_bytes: at("unsent_limit").read(value::bytes)?,
+            tuning: {
+                let receive_bytes = at("receive_buffer").read(some_bytes)?;
+                Tuning {
+                    receive_bytes,
+                    unsent_bytes: at("unsent_limit").read(value::bytes)?,
+                    segment_bytes: at("segment_limit").read(|text| segment(text, receive_bytes))?,
+                }
             },
             self_attach: at("self_attach").read(value::boolean)?,
             log: at("log").read(|text| {
@@ -129,6 +133,22 @@ fn some_bytes(text: &str) -> Result<u32, String> {
 
 fn size(text: &str) -> Result<usize, String> {
     some_bytes(text).map(|bytes| bytes as usize)
+}
+
+/// A window without room for a few segments closes for as long as the kernel's timers take.
+fn segment(text: &str, receive_bytes: u32) -> Result<u32, String> {
+    let most = (receive_bytes / SEGMENTS_MIN).min(*SEGMENT_BYTES.end());
+    match value::bytes(text)? {
+        0 => Ok(0),
+        bytes if bytes < *SEGMENT_BYTES.start() => {
+            Err(format!("at least {} bytes, or 0", SEGMENT_BYTES.start()))
+        }
+        bytes if bytes > most => Err(format!(
+            "at most {most} bytes: a quarter of receive_buffer, and {} for any",
+            SEGMENT_BYTES.end()
+        )),
+        bytes => Ok(bytes),
+    }
 }
 
 fn daemon_id(text: &str) -> Result<Option<[u8; DAEMON_ID_LEN]>, String> {
@@ -209,6 +229,8 @@ mod tests {
             ("handshake_limit", "0s"),
             ("daemon_id", "abc"),
             ("receive_buffer", "1KiB"),
+            ("segment_limit", "100"),
+            ("segment_limit", "16KiB"),
             ("control_queue", "0"),
             ("display_queue", "256"),
             ("display_frames", "0"),
