@@ -25,9 +25,9 @@ const HELD_OVERHEAD_BYTES: usize = 96;
 /// declared missing.
 pub const MAX_REORDER_PACKETS: u64 = 1024;
 
-/// Packets of a connection that may pass after an acknowledgement of bytes that were not seen, and
-/// behind which nothing else was seen, before they are declared missing: a capture on several
-/// queues can show an acknowledgement shortly before what it acknowledges.
+/// Packets of a connection that may pass after an acknowledgement of bytes that were not seen
+/// before they are declared missing: a capture on several queues can show an acknowledgement
+/// shortly before what it acknowledges.
 pub const ACK_GRACE_PACKETS: u64 = 16;
 
 /// The greatest window TCP can have; a segment further ahead belongs to something else.
@@ -121,8 +121,11 @@ pub(crate) struct Stream {
     fin: Option<(u64, u64)>,
     /// The other side has everything before this position.
     acked: u64,
-    /// Packet count since when bytes are acknowledged behind which nothing was seen.
-    acked_unseen_since: Option<u64>,
+    /// Bytes before this position were acknowledged so long ago that they will not be seen any more.
+    given_up: u64,
+    /// An acknowledgement of unseen bytes that is on its way to that: its position, and the packet
+    /// count when it was seen.
+    acked_unseen: Option<(u64, u64)>,
 }
 
 impl Stream {
@@ -137,7 +140,8 @@ impl Stream {
             held_cost: 0,
             fin: None,
             acked: 0,
-            acked_unseen_since: None,
+            given_up: 0,
+            acked_unseen: None,
         }
     }
 
@@ -216,14 +220,16 @@ impl Stream {
 
     /// Declares the holes that are proven by now; all that something is held behind if `forced`.
     pub(crate) fn settle(&mut self, packet: u64, forced: bool, outlet: &mut Outlet<'_>) {
-        self.settle_holes(packet, forced, outlet);
-        if self.acked <= self.next {
-            self.acked_unseen_since = None;
-            return;
+        if let Some((acked, since)) = self.acked_unseen
+            && packet.saturating_sub(since) >= ACK_GRACE_PACKETS
+        {
+            self.given_up = acked;
+            self.acked_unseen = None;
         }
-        let since = *self.acked_unseen_since.get_or_insert(packet);
-        if packet.saturating_sub(since) >= ACK_GRACE_PACKETS {
-            self.settle_tail(outlet);
+        self.settle_holes(packet, forced, outlet);
+        self.settle_tail(self.given_up, outlet);
+        if self.acked_unseen.is_none() && self.acked > self.next {
+            self.acked_unseen = Some((self.acked, packet));
         }
     }
 
@@ -234,7 +240,7 @@ impl Stream {
                 return;
             };
             let proven = forced
-                || self.acked >= end
+                || self.given_up >= end
                 || self.held_cost > MAX_HELD_BYTES
                 || self.held.len() > MAX_HELD_SEGMENTS
                 || packet.saturating_sub(seen) >= MAX_REORDER_PACKETS;
@@ -246,17 +252,17 @@ impl Stream {
         }
     }
 
-    /// Declares what is acknowledged and has nothing behind it.
-    fn settle_tail(&mut self, outlet: &mut Outlet<'_>) {
+    /// Declares what is acknowledged up to `acked` and has nothing behind it.
+    fn settle_tail(&mut self, acked: u64, outlet: &mut Outlet<'_>) {
         if self.phase == Phase::Following && self.held.is_empty() && self.fin.is_none() {
-            self.lose_until(self.acked, outlet);
+            self.lose_until(acked, outlet);
         }
     }
 
     /// Nothing more will come: declares every hole, hands out what is held, closes.
     pub(crate) fn close(&mut self, reason: CloseReason, outlet: &mut Outlet<'_>) {
         self.settle_holes(u64::MAX, true, outlet);
-        self.settle_tail(outlet);
+        self.settle_tail(self.acked, outlet);
         self.end(reason, outlet);
     }
 
@@ -344,7 +350,6 @@ impl Stream {
         }
         self.next = self.next.saturating_add(len);
         self.next_seq = self.next_seq.wrapping_add(low_bits(len));
-        self.acked_unseen_since = None;
     }
 }
 

@@ -133,6 +133,7 @@ impl Side {
     /// Takes a hole of so many bytes.
     pub(super) fn missing<S: UnitSink>(&mut self, bytes: u64, shared: &mut Shared, out: &mut Outlet<'_, S>) {
         self.settle(shared, out);
+        self.say_rest(out);
         let has_messages = !self.has_frames;
         let unread = mem::take(&mut self.unread);
         let have = count(unread.len());
@@ -143,9 +144,9 @@ impl Side {
                 self.emit_partial(&partial, partial.hole(), &unread, shared, out);
                 partial.rest_after(have, bytes)
             }
-            Mode::Rest { expected, left, after_hole, reported } if bytes <= *left => {
+            Mode::Rest { expected, left, reported, .. } if bytes <= *left => {
                 let (expected, left) = (*expected, *left - bytes);
-                Some(Mode::Rest { expected, left, after_hole: *after_hole, reported: *reported })
+                Some(Mode::Rest { expected, left, after_hole: 0, reported: *reported })
             }
             Mode::Rest { .. } | Mode::Search(_) => None,
             Mode::Lost { from, bytes: lost, evidence } => {
@@ -161,10 +162,7 @@ impl Side {
         out.gap(self.offset, bytes);
         self.offset = self.offset.saturating_add(bytes);
         self.mode = match next {
-            Some(Mode::Rest { left: 0, after_hole, .. }) => {
-                self.say_remainder(after_hole, out);
-                self.between(shared, out)
-            }
+            Some(Mode::Rest { left: 0, .. }) => self.between(shared, out),
             Some(mode) => mode,
             None => {
                 shared.laws(out.direction).lose_all();
@@ -176,6 +174,7 @@ impl Side {
     /// Says that nothing follows.
     pub(super) fn close<S: UnitSink>(&mut self, shared: &mut Shared, out: &mut Outlet<'_, S>) {
         self.settle(shared, out);
+        self.say_rest(out);
         let unread = mem::take(&mut self.unread);
         match &self.mode {
             Mode::Start | Mode::Frames(_) if !unread.is_empty() => {
@@ -305,16 +304,15 @@ impl Side {
                     Step::Took(place)
                 }
             },
-            Mode::Rest { left, after_hole, reported, .. } => {
+            Mode::Rest { left, after_hole, .. } => {
                 let took = usize::try_from(*left).unwrap_or(usize::MAX).min(unread.len());
                 *left -= count(took);
                 *after_hole += count(took);
                 if *left > 0 {
                     return Step::Wait { took, want: 1 };
                 }
-                let behind = if *reported { 0 } else { *after_hole };
                 self.offset = self.offset.saturating_add(count(took));
-                self.say_remainder(behind, out);
+                self.say_rest(out);
                 self.offset = self.offset.saturating_sub(count(took));
                 self.mode = self.between(shared, out);
                 Step::Took(took)
@@ -423,7 +421,10 @@ impl Side {
         Step::Took(0)
     }
 
-    fn say_remainder<S: UnitSink>(&self, bytes: u64, out: &mut Outlet<'_, S>) {
+    /// Says how many bytes of a damaged unit came behind its hole and end here, where its unit did not say so.
+    fn say_rest<S: UnitSink>(&mut self, out: &mut Outlet<'_, S>) {
+        let Mode::Rest { after_hole, reported: false, .. } = &mut self.mode else { return };
+        let bytes = mem::take(after_hole);
         if bytes > 0 {
             let offset = self.offset.saturating_sub(bytes);
             out.fault(offset, bytes, &[], 0, UnitFault::Remainder { bytes });

@@ -58,11 +58,12 @@ impl Transcript {
         }
     }
 
-    /// Whether a message of `stage` may come now. What was not seen may have been sent.
+    /// Whether a message of `stage` may come now, behind what its own side sent. A capture does not say which of two
+    /// packets of opposite directions was sent first, and what was not seen may have been sent.
     pub(super) fn awaits(&self, stage: Stage) -> bool {
         match stage {
-            Stage::ClientHello => self.client_nonce.is_none() && self.server.is_none() && !self.authenticated,
-            Stage::ServerProof => self.server.is_none() && !self.authenticated,
+            Stage::ClientHello => self.client_nonce.is_none() && !self.authenticated,
+            Stage::ServerProof => self.server.is_none(),
             Stage::ClientAuth => !self.authenticated,
         }
     }

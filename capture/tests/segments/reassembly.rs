@@ -80,15 +80,26 @@ fn sequence_numbers_wrap_around() {
 }
 
 #[test]
-fn a_hole_is_declared_once_the_other_side_acknowledges_it() {
-    let heard = after_opening(&[a(1_001, "abc"), a(1_009, "ijk"), b(5_001, "").ack(1_012), a(1_012, "l")]);
+fn a_hole_is_declared_some_packets_after_the_other_side_acknowledged_it() {
+    let mut segments = vec![a(1_001, "abc"), a(1_009, "ijk"), b(5_001, "").ack(1_012)];
+    for _ in 0..ACK_GRACE_PACKETS {
+        segments.push(b(5_001, "").ack(1_012));
+    }
+    segments.push(a(1_012, "l"));
+    let heard = after_opening(&segments);
     let expected = [SYN, bytes("abc"), Event::Missing(5), bytes("ijkl"), END];
     assert_eq!(heard.a_to_b(), expected);
-    // At the acknowledgement already, not at the end.
-    assert_eq!(heard.pieces[3].0, Some(5_000_000_000));
-    assert_eq!(heard.pieces[3].3, Event::Missing(5));
+    // By then already, not at the end.
+    let declared = (5 + ACK_GRACE_PACKETS) * 1_000_000_000;
+    assert_eq!((heard.pieces[3].0, &heard.pieces[3].3), (Some(declared), &Event::Missing(5)));
     // The bytes behind the hole keep the time they were captured at.
     assert_eq!(heard.pieces[4].0, Some(4_000_000_000));
+}
+
+#[test]
+fn an_acknowledgement_between_bytes_that_changed_places_loses_nothing() {
+    let heard = after_opening(&[a(1_004, "def"), b(5_001, "x").ack(1_007), a(1_001, "abc")]);
+    assert_eq!(heard.a_to_b(), [SYN, bytes("abcdef"), END]);
 }
 
 #[test]

@@ -75,6 +75,22 @@ fn a_hole_that_hides_a_boundary_is_followed_by_a_guess() {
 }
 
 #[test]
+fn bytes_between_two_holes_of_one_body_are_said_in_their_place() {
+    let stream = [delta(0), delta(1), delta(2)].concat();
+    let frame = delta(0).len();
+    // The second hole ends in the body, at its end, behind it; and the source ends between the two.
+    for second_end in [70, frame, frame + 20, 60] {
+        let script = Script::new(Opening::Syn).bytes(&stream[..30]).missing(10).bytes(&stream[40..60]);
+        let script = if second_end > 60 { script.missing(second_end as u64 - 60) } else { script };
+        let units = if second_end > 60 { script.bytes(&stream[second_end..]) } else { script }.end();
+        let remainder = (units[2].offset, units[2].fault);
+        assert_eq!(remainder, (40, Some(UnitFault::Remainder { bytes: 20 })), "second hole to {second_end}");
+        let len = if second_end > 60 { stream.len() } else { 60 };
+        assert_eq!(accounted(&units), len as u64, "second hole to {second_end}");
+    }
+}
+
+#[test]
 fn frames_lost_in_a_hole_do_not_break_the_law() {
     let stream = [delta(0), delta(1), delta(2), delta(3)].concat();
     let frame = delta(0).len();

@@ -83,3 +83,14 @@ fn a_message_in_a_stream_joined_at_its_beginning_is_no_guess() {
     );
     assert!(units.iter().all(|unit| unit.marks == 0 && unit.fault.is_none()));
 }
+
+#[test]
+fn a_capture_that_changed_the_places_of_two_sides_messages_blames_nobody() {
+    let [hello, proof, auth] = handshake();
+    let mut script = Script::new(Opening::Syn);
+    script.say(Direction::BToA, Piece::Opened { how: Opening::Syn, ends: None });
+    script.say(Direction::BToA, Piece::Bytes(&proof));
+    let units = script.bytes(&hello).bytes(&auth).end();
+    assert_eq!(units.len(), 3);
+    assert!(units.iter().all(|unit| unit.fault.is_none()), "{units:?}");
+}
