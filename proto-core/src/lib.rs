@@ -9,6 +9,7 @@ extern crate std;
 pub mod body;
 pub mod buffer;
 pub mod connection_file;
+pub mod connector;
 pub mod dissect;
 pub mod envelope;
 pub mod frame;

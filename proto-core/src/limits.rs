@@ -88,6 +88,54 @@ pub const LAST_WAIT_MS: u64 = 100;
 /// Queued display bytes of one outbox before the oldest are shed.
 pub const DISPLAY_QUEUE_BYTES: usize = 256 * 1024;
 
+/// Longest id of the connector in bytes.
+pub const CONNECTOR_ID_MAX: usize = 256;
+
+/// Longest name of a tool or output format in bytes.
+pub const CONNECTOR_NAME_MAX: usize = 64;
+
+/// Longest id of a call in the input of a request, in bytes.
+pub const CALL_ID_MAX: usize = 64;
+
+/// Longest reason of a provider for ending a turn, in bytes.
+pub const STOP_ID_MAX: usize = 64;
+
+/// Longest message of a failed turn in bytes.
+pub const FAILURE_MESSAGE_MAX: usize = 1024;
+
+/// Items of the input of one request.
+pub const INPUT_ITEMS_MAX: u32 = 4096;
+
+/// Tools of one request.
+pub const TOOLS_MAX: u32 = 256;
+
+/// Events of one result.
+pub const EVENTS_MAX: u32 = 65_536;
+
+/// Bytes of a nonce of the connector's seal.
+pub const SEAL_NONCE_LEN: usize = 12;
+
+/// Bytes of the tag at the end of a sealed text.
+pub const SEAL_TAG_LEN: usize = 16;
+
+/// Shortest secret in bytes that a key is made of.
+pub const SECRET_LEN_MIN: usize = 32;
+
+/// Seals under one key after which no more are made, 2^31.
+pub const SEALS_MAX: u64 = 1 << 31;
+
+/// Seals under one key from which on a warning is due, 2^30.
+pub const SEALS_WARN: u64 = 1 << 30;
+
+/// Seals that are counted durably at once, ahead of their use.
+pub const SEALS_RESERVED: u64 = 65_536;
+
+/// The smallest bound of a caller's ciphertext that may be configured, in bytes.
+pub const MIN_PAYLOAD_BYTES: u64 = 4096;
+
+/// Milliseconds that an invocation may expire ahead of now, unless configured.
+pub const EXPIRY_SKEW_MS: u64 = 300_000;
+
 /// Queued display entries of one outbox before the oldest are shed.
 pub const DISPLAY_QUEUE_ENTRIES: usize = 1024;
 

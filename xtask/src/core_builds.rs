@@ -6,10 +6,10 @@ use crate::command::{cargo, run};
 use crate::setup::TARGETS;
 
 /// Every set of the core's features that is promised to work.
-const FEATURE_SETS: &[&str] = &["", "alloc", "std"];
+const FEATURE_SETS: &[&str] = &["", "seal", "alloc", "seal,alloc", "std", "schema,seal"];
 
 /// The sets that must build without a system below.
-const BARE_FEATURE_SETS: &[&str] = &["", "alloc"];
+const BARE_FEATURE_SETS: &[&str] = &["", "seal", "alloc", "seal,alloc"];
 
 pub(crate) fn features() -> Result<()> {
     for features in FEATURE_SETS {

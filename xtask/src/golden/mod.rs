@@ -1,4 +1,4 @@
-//! `cargo xtask golden`: the one writer of fixtures/golden. Everything else reads them.
+//! `cargo xtask golden`: the one writer of fixtures/golden and fixtures/schemas. Everything else reads them.
 
 mod cases;
 
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use twolane_core::connector::schema;
 use twolane_core::dissect::{Stage, Tree};
 
 /// Whether to write or to compare.
@@ -37,19 +38,23 @@ pub(crate) struct Case {
 
 /// `cargo xtask golden [--write]`.
 pub(crate) fn golden(options: &Options) -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/golden");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let (goldens, schemas) = (fixtures.join("golden"), fixtures.join("schemas"));
     let mut files: Vec<(PathBuf, String)> = Vec::new();
     let mut count = 0;
     for (file, cases) in cases::all()? {
         count += cases.len();
-        files.push((folder.join(file), render(&cases)?));
+        files.push((goldens.join(file), render(&cases)?));
     }
+    files.extend(schema::schemas().into_iter().map(|(id, text)| (schemas.join(format!("{id}.json")), text)));
     if options.write {
-        fs::create_dir_all(&folder)?;
+        for folder in [&goldens, &schemas] {
+            fs::create_dir_all(folder)?;
+        }
         for (path, text) in &files {
             fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        eprintln!("{count} goldens written to {} files", files.len());
+        eprintln!("{count} goldens written, to {} files with the schemas", files.len());
         return Ok(());
     }
     for (path, text) in &files {
@@ -62,8 +67,9 @@ pub(crate) fn golden(options: &Options) -> Result<()> {
             );
         }
     }
-    no_strangers(&folder, &files)?;
-    eprintln!("{count} goldens in {} files are as the core says", files.len());
+    no_strangers(&goldens, &files)?;
+    no_strangers(&schemas, &files)?;
+    eprintln!("{count} goldens are as the core says, in {} files with the schemas", files.len());
     Ok(())
 }
 

@@ -1,0 +1,119 @@
+//! The documents through serde, for hosts: rules are kept on the way in, the bytes are the same.
+//!
+//! `rmp-serde` alone takes more than the one canonical form, so that [`read`] refuses what it would not write again.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::digest::Digest;
+use super::document::{Document, SchemaId, Schemas, Valid};
+use super::text::{Rule, Text};
+use crate::limits::MSGPACK_DEPTH_MAX;
+
+/// Why bytes are not the document, as serde says it. The words may hold what was read.
+#[derive(Debug, thiserror::Error)]
+pub enum SerdeFault {
+    /// rmp-serde does not read it.
+    #[error(transparent)]
+    Unreadable(rmp_serde::decode::Error),
+    /// rmp-serde reads it, but it is not in canonical form.
+    #[error("not in canonical form")]
+    NotCanonical,
+}
+
+/// Reads a document that is all of `bytes`.
+pub fn read<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, SerdeFault> {
+    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
+    // It counts the levels from 1 where we count from 0.
+    deserializer.set_max_depth(usize::from(MSGPACK_DEPTH_MAX));
+    let document = T::deserialize(&mut deserializer).map_err(SerdeFault::Unreadable)?;
+    match write(&document) {
+        Ok(again) if again == bytes => Ok(document),
+        _ => Err(SerdeFault::NotCanonical),
+    }
+}
+
+/// The canonical bytes of a document.
+pub fn write<T: Serialize>(document: &T) -> Result<Vec<u8>, SerdeFault> {
+    rmp_serde::to_vec_named(document).map_err(|_| SerdeFault::NotCanonical)
+}
+
+impl<R, S: Serialize> Serialize for Text<R, S> {
+    fn serialize<W: Serializer>(&self, serializer: W) -> Result<W::Ok, W::Error> {
+        self.storage().serialize(serializer)
+    }
+}
+
+impl<'de, R: Rule, S: AsRef<str> + Deserialize<'de>> Deserialize<'de> for Text<R, S> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(S::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl<D: Schemas> Serialize for SchemaId<D> {
+    fn serialize<W: Serializer>(&self, serializer: W) -> Result<W::Ok, W::Error> {
+        serializer.serialize_str(D::ID)
+    }
+}
+
+impl<'de, D: Schemas> Deserialize<'de> for SchemaId<D> {
+    fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<Self, R::Error> {
+        struct Expected<D>(PhantomData<D>);
+
+        impl<D: Schemas> Visitor<'_> for Expected<D> {
+            type Value = SchemaId<D>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(D::ID)
+            }
+
+            fn visit_str<E: Error>(self, found: &str) -> Result<SchemaId<D>, E> {
+                if found == D::ID { Ok(SchemaId::NEW) } else { Err(E::custom("another schema")) }
+            }
+        }
+
+        deserializer.deserialize_str(Expected(PhantomData))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<W: Serializer>(&self, serializer: W) -> Result<W::Ok, W::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<Self, R::Error> {
+        struct Bytes;
+
+        impl Visitor<'_> for Bytes {
+            type Value = Digest;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("32 bytes")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Digest, E> {
+                bytes.try_into().map(Digest).map_err(|_| E::invalid_length(bytes.len(), &self))
+            }
+        }
+
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
+impl<T: Serialize> Serialize for Valid<T> {
+    fn serialize<W: Serializer>(&self, serializer: W) -> Result<W::Ok, W::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+impl<'de, T: Document + Deserialize<'de>> Deserialize<'de> for Valid<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(T::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,76 @@
+//! JSON Schemas of the documents, with the rules of their texts.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::digest::Digest;
+use super::document::{
+    OwnedInvocation, OwnedRequest, OwnedResult, SchemaId, Schemas, TransportReceipt, Valid,
+};
+use super::text::{Rule, Text};
+use alloc::boxed::Box;
+
+/// Each document's id with the JSON text of its schema, for fixtures and other languages.
+pub fn schemas() -> Vec<(&'static str, String)> {
+    use super::document::{InvocationSchema, ReceiptSchema, RequestSchema, ResultSchema};
+    alloc::vec![
+        (RequestSchema::ID, schema_of::<OwnedRequest>()),
+        (InvocationSchema::ID, schema_of::<OwnedInvocation>()),
+        (ResultSchema::ID, schema_of::<OwnedResult>()),
+        (ReceiptSchema::ID, schema_of::<TransportReceipt<Box<str>>>()),
+    ]
+}
+
+fn schema_of<T: JsonSchema>() -> String {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    alloc::format!("{:#}\n", schema.as_value())
+}
+
+impl<R: Rule, S> JsonSchema for Text<R, S> {
+    fn schema_name() -> Cow<'static, str> {
+        R::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "minLength": 1, "description": R::EXPECTED })
+    }
+}
+
+impl JsonSchema for Digest {
+    fn schema_name() -> Cow<'static, str> {
+        "Digest".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "32 bytes of MessagePack bin: a SHA-256 digest", "x-messagepack": "bin" })
+    }
+}
+
+impl<D: Schemas> JsonSchema for SchemaId<D> {
+    fn schema_name() -> Cow<'static, str> {
+        D::ID.into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "const": D::ID })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Valid<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
