@@ -151,6 +151,12 @@ fn a_name_that_comes_twice_is_a_fault_however_it_is_escaped() {
     let fault = |offset| Err(MemberFault { offset, reason: MemberReason::DuplicateName });
     assert_eq!(names(br#"{"a":1,"a":2}"#), fault(7));
     assert_eq!(names(br#"{"a":1,"\u0061":2}"#), fault(7));
+    assert_eq!(
+        names(br#"{"b":0,"\u0061":1,"c":0,"a":2}"#),
+        fault(24),
+        "the escaped one first, others around"
+    );
+    assert_eq!(names(br#"{"ab":1,"a":2,"abc":3}"#).unwrap().len(), 3, "a name inside another is none");
     assert_eq!(names(br#"{"a":{"a":1},"b":{"a":1}}"#).unwrap().len(), 2, "in different objects it is none");
 }
 

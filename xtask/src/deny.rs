@@ -10,7 +10,8 @@ use crate::command::{cargo, root};
 use crate::setup::text_of;
 
 /// The packages with a lock file of their own.
-const MANIFESTS: &[&str] = &["Cargo.toml", "proto-core/fuzz/Cargo.toml", "firmware/no-panic/Cargo.toml"];
+const MANIFESTS: &[&str] =
+    &["Cargo.toml", "proto-core/fuzz/Cargo.toml", "firmware/no-panic/Cargo.toml", "firmware/qemu/Cargo.toml"];
 
 /// `deny.toml`: what is allowed, in the words of cargo-deny, which reads the same file.
 #[derive(Debug, Default)]

@@ -8,6 +8,7 @@ mod core_builds;
 mod debian;
 mod demo;
 mod deny;
+mod firmware;
 mod fuzz;
 mod golden;
 mod miri;

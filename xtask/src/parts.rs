@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{browser, checks, core_builds, deny, fuzz, golden, no_panic, page, setup};
+use crate::{browser, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup};
 
 /// One named part of the tests.
 pub(crate) struct Part {
@@ -30,6 +30,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("features", "the core with each set of features", core_builds::features),
     part("targets", "the core for machines without a system", core_builds::targets),
     part("no-panic", "no panic is reachable from the core's entry points", no_panic::no_panic),
+    part("firmware", "the goldens dissected on a bare machine as on the host", firmware::firmware),
     part("docs", "the documentation builds without a warning", checks::docs),
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),

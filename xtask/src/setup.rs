@@ -10,14 +10,22 @@ use crate::command::{cargo, line, program, run};
 use crate::debian;
 
 /// The targets the core is built for; the page's is the last.
-pub(crate) const TARGETS: &[&str] =
-    &["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imc-unknown-none-elf", PAGE_TARGET];
+pub(crate) const TARGETS: &[&str] = &[
+    "thumbv6m-none-eabi",
+    "thumbv7m-none-eabi",
+    "thumbv7em-none-eabihf",
+    "riscv32imc-unknown-none-elf",
+    PAGE_TARGET,
+];
 
 /// The page's module.
 pub(crate) const PAGE_TARGET: &str = "wasm32-unknown-unknown";
 
 /// The oldest Node that the page's bundler runs on.
 const NODE_MIN: (u32, u32) = (20, 19);
+
+/// Programs that only the tests start, each in the Debian package of its name.
+const PROGRAMS: &[&str] = &["tcpdump", "qemu-system-arm"];
 
 const CHROMIUM_NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 
@@ -122,15 +130,15 @@ fn programs() -> Result<()> {
     if env::var_os("CHROMIUM").is_none() && chromium().is_err() {
         missing.push("chromium");
     }
-    if on_path("tcpdump").is_none() {
-        missing.push("tcpdump");
-    }
+    missing.extend(PROGRAMS.iter().filter(|name| on_path(name).is_none()));
     if !missing.is_empty() {
         debian::install(&missing)?;
     }
-    let tcpdump = on_path("tcpdump").context("tcpdump is installed but not on the path")?;
     println!("  browser       {}", chromium()?.display());
-    println!("  tcpdump       {}", tcpdump.display());
+    for name in PROGRAMS {
+        let path = on_path(name).with_context(|| format!("{name} is installed but not on the path"))?;
+        println!("  {name:13} {}", path.display());
+    }
     Ok(())
 }
 

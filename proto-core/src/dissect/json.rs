@@ -37,7 +37,8 @@ pub(super) fn json_fields(
         text,
         base,
         root,
-        levels: [Level { schema: Schema::Plain, index: None }; LEVELS],
+        schemas: [Schema::Plain; LEVELS],
+        elements: [0; LEVELS],
         depth: 0,
         told: 0,
         sink,
@@ -58,20 +59,15 @@ pub(super) fn unread(span: Range<usize>, sink: &mut dyn Sink) {
 
 const LEVELS: usize = JSON_DEPTH_MAX as usize + 1;
 
-/// An open container.
-#[derive(Clone, Copy)]
-struct Level {
-    schema: Schema,
-    /// The next element's place; `None` in an object.
-    index: Option<usize>,
-}
-
 struct Walk<'a, 's> {
     scanner: Scanner<'a>,
     text: &'a [u8],
     base: usize,
     root: Root<'a>,
-    levels: [Level; LEVELS],
+    /// What the members of each open container mean.
+    schemas: [Schema; LEVELS],
+    /// Elements told so far of each open array.
+    elements: [usize; LEVELS],
     depth: usize,
     /// Offset after the last token told.
     told: usize,
@@ -107,7 +103,7 @@ impl<'a> Walk<'a, '_> {
             self.sink.leaf(field, end);
             return outcome;
         }
-        self.open(field, first.kind, self.root.schema);
+        self.open(field, self.root.schema);
         self.told = first.end;
         let outcome = self.children();
         while self.depth > 1 {
@@ -146,17 +142,18 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn value(&mut self, token: &Token, name: Option<(JsonStr<'a>, Span)>) -> Result<(), JsonFault> {
-        let level = self.levels.get_mut(self.depth.saturating_sub(1));
-        let (meaning, start, name) = match (name, level) {
-            (Some((name, span)), Some(level)) => {
-                (level.schema.member(name), span.start, FieldName::Member(name))
+        let innermost = self.depth.saturating_sub(1);
+        let (Some(schema), Some(index)) = (self.schemas.get(innermost), self.elements.get_mut(innermost))
+        else {
+            return Ok(());
+        };
+        let (meaning, start, name) = match name {
+            Some((name, span)) => (schema.member(name), span.start, FieldName::Member(name)),
+            None => {
+                let name = FieldName::Index(*index);
+                *index += 1;
+                (schema.element(), token.start, name)
             }
-            (_, Some(level)) => {
-                let index = level.index.unwrap_or(0);
-                level.index = Some(index + 1);
-                (level.schema.element(), token.start, FieldName::Index(index))
-            }
-            (_, None) => return Ok(()),
         };
         let mut value = self.scalar(token);
         if let (Schema::Payload(_), Kind::ObjectStart, Some(tag)) =
@@ -185,7 +182,7 @@ impl<'a> Walk<'a, '_> {
             meaning: meaning.text,
         };
         if is_open(token.kind) && kind != NodeKind::Bytes {
-            self.open(field, token.kind, meaning.schema);
+            self.open(field, meaning.schema);
         } else {
             self.sink.leaf(field, self.base + end);
         }
@@ -193,11 +190,13 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    fn open(&mut self, field: Field<'a>, kind: Kind, schema: Schema) {
+    fn open(&mut self, field: Field<'a>, schema: Schema) {
         self.sink.open(field);
-        let index = (kind == Kind::ArrayStart).then_some(0);
-        if let Some(level) = self.levels.get_mut(self.depth) {
-            *level = Level { schema, index };
+        if let (Some(place), Some(elements)) =
+            (self.schemas.get_mut(self.depth), self.elements.get_mut(self.depth))
+        {
+            *place = schema;
+            *elements = 0;
         }
         self.depth += 1;
     }

@@ -3,9 +3,9 @@
 
 use core::fmt;
 
-use crate::scan::json::{JsonFault, JsonReason, Kind, Scanner};
+use crate::scan::json::{JsonFault, JsonReason, Kind};
 use crate::scan::string::JsonStr;
-use crate::scan::value::{Elements, MemberFault, MemberReason, Value};
+use crate::scan::value::{Elements, MemberFault, MemberReason, Value, string_at};
 
 /// Where and why an object is not what it has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -166,13 +166,6 @@ fn name_duplicate(object: &Value<'_>, known: &[&'static str], fault: MemberFault
         }
     };
     FieldFault { offset: fault.offset, reason }
-}
-
-fn string_at(text: &[u8], offset: usize) -> Option<JsonStr<'_>> {
-    let token = Scanner::at(text, offset).next_token().ok()??;
-    let Kind::String { escaped } = token.kind else { return None };
-    let inner = token.start.saturating_add(1)..token.end.saturating_sub(1);
-    Some(JsonStr::from_scanned(text.get(inner)?, escaped))
 }
 
 /// Writes `text` as a JSON string in quotes: the two-character escapes where there is one, `\u00xx` for the other

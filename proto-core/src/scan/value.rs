@@ -142,8 +142,13 @@ impl From<JsonFault> for MemberFault {
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     scanner: Scanner<'a>,
-    names: Vec<Token, OBJECT_MEMBERS_MAX>,
+    /// Where the names begin. Their ends are found again where needed: a small stack has no room for both.
+    names: Vec<usize, OBJECT_MEMBERS_MAX>,
+    /// One bit a name, the last lowest: whether it holds escapes.
+    escaped: u64,
 }
+
+const _: () = assert!(OBJECT_MEMBERS_MAX <= u64::BITS as usize);
 
 impl<'a> Members<'a> {
     /// The members of the object that starts at `start` of `text`.
@@ -151,26 +156,41 @@ impl<'a> Members<'a> {
         let mut scanner = Scanner::at(text, start);
         // The bracket was seen before, so this cannot fail where it matters: a fault stays and shows in `next_member`.
         let _ = scanner.next_token();
-        Self { scanner, names: Vec::new() }
+        Self { scanner, names: Vec::new(), escaped: 0 }
     }
 
     /// The next member, `None` at the closing bracket.
     pub fn next_member(&mut self) -> Result<Option<Member<'a>>, MemberFault> {
         let text = self.scanner.text();
-        let token = match self.scanner.next_token()? {
-            Some(token @ Token { kind: Kind::Name { .. }, .. }) => token,
-            _ => return Ok(None),
-        };
-        let name = name_of(text, &token);
-        if self.names.iter().any(|earlier| name_of(text, earlier) == name) {
+        let Some(token) = self.scanner.next_token()? else { return Ok(None) };
+        let Kind::Name { escaped } = token.kind else { return Ok(None) };
+        let name = unquoted(text, &token, escaped);
+        if self.is_taken(&token, name) {
             return Err(MemberFault { offset: token.start, reason: MemberReason::DuplicateName });
         }
-        if self.names.push(token).is_err() {
+        if self.names.push(token.start).is_err() {
             return Err(MemberFault { offset: token.start, reason: MemberReason::TooManyMembers });
         }
+        self.escaped = self.escaped << 1 | u64::from(escaped);
         let Some((first, end)) = self.scanner.skip_value()? else { return Ok(None) };
         let name_span = Span { start: token.start, end: token.end };
         Ok(Some(Member { name, name_span, value: Value { text, first, end } }))
+    }
+
+    /// Whether an earlier member has this name.
+    fn is_taken(&self, token: &Token, name: JsonStr<'a>) -> bool {
+        let text = self.scanner.text();
+        let quoted = text.get(token.span()).unwrap_or_default();
+        let mut escaped = self.escaped;
+        self.names.iter().rev().any(|&start| {
+            let earlier_escaped = escaped & 1 == 1;
+            escaped >>= 1;
+            if earlier_escaped || name.is_escaped() {
+                string_at(text, start).is_some_and(|earlier| earlier == name)
+            } else {
+                text.get(start..).is_some_and(|earlier| earlier.starts_with(quoted))
+            }
+        })
     }
 }
 
@@ -197,8 +217,11 @@ impl<'a> Elements<'a> {
     }
 }
 
-fn name_of<'a>(text: &'a [u8], token: &Token) -> JsonStr<'a> {
-    unquoted(text, token, matches!(token.kind, Kind::Name { escaped: true }))
+/// The string or name whose opening quote is at `start`.
+pub(crate) fn string_at(text: &[u8], start: usize) -> Option<JsonStr<'_>> {
+    let token = Scanner::at(text, start).next_token().ok()??;
+    let Kind::String { escaped } = token.kind else { return None };
+    Some(unquoted(text, &token, escaped))
 }
 
 /// The string or name that `token` is, which a scanner passed over in `text`.
