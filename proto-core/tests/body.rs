@@ -337,6 +337,41 @@ fn an_index_learns_its_columns() {
 }
 
 #[test]
+fn an_index_learns_whether_a_known_payload_has_its_members() {
+    let id_of =
+        |len: usize| format!(r#"{{"type":"text_delta","message_id":"{}","delta":""}}"#, "m".repeat(len));
+    for (payload, is_kept) in [
+        (r#"{"type":"text_delta","message_id":"m","delta":"d"}"#, true),
+        (r#"{"delta":"d\n","message_id":"\u006d","more":[1],"type":"text_delta","tool_call_id":null}"#, true),
+        (r#"{"type":"text_delta","message_id":"m","d\u0065lta":"d"}"#, true),
+        (r#"{"type":"text_delta","message_id":"m"}"#, false),
+        (r#"{"type":"text_delta","delta":"d"}"#, false),
+        (r#"{"type":"text_delta","message_id":"m","delta":7}"#, false),
+        (r#"{"type":"text_delta","message_id":"m","delta":null}"#, false),
+        (r#"{"type":"text_delta","message_id":"","delta":"d"}"#, false),
+        (r#"{"type":"text_delta","message_id":"m","delta":"d","tool_call_id":7}"#, false),
+        (&id_of(256), true),
+        (&id_of(257), false),
+        (r#"{"type":"display_gap","dropped":18446744073709551615}"#, true),
+        (r#"{"type":"display_gap","dropped":18446744073709551616}"#, false),
+        (r#"{"type":"display_gap","dropped":-1}"#, false),
+        (r#"{"type":"display_gap"}"#, false),
+        (r#"{"type":"assistant_message","message":{}}"#, true),
+        (r#"{"type":"assistant_message","message":[]}"#, false),
+        (r#"{"type":"finished"}"#, true),
+        (r#"{"type":"finished","usage":{"input_tokens":"many"}}"#, false),
+        (r#"{"type":"error","error":{"class":"transient","message":"m","retry_after_secs":0.5}}"#, true),
+        (r#"{"type":"error","error":{"class":"transient"}}"#, false),
+        (r#"{"type":"step_request"}"#, false),
+        (r#"{"type":"display_reset"}"#, true),
+        (r#"{"type":"sparkle","delta":7}"#, true),
+    ] {
+        let found = peek(body_of(payload).as_bytes()).expect("a body");
+        assert_eq!(found.is_kept, is_kept, "{payload}");
+    }
+}
+
+#[test]
 fn a_written_body_is_what_serde_json_would_write() {
     let run_id = "a\"\\/\u{8}\u{c}\n\r\t\u{1}\u{7f}é🔎";
     let mut out = String::new();

@@ -52,8 +52,9 @@ fn judge<S>(
 ) -> (Option<UnitFault>, Option<Breach>) {
     let seen = body::peek(body);
     let tag = seen.and_then(|seen| seen.tag);
-    let is_in_place = seen.is_some() && tag.is_none_or(|tag| tag.check_lane(lane).is_ok());
-    let fault = if is_in_place { None } else { body_fault(row.bytes) };
+    let is_in_place = tag.is_none_or(|tag| tag.check_lane(lane).is_ok());
+    let is_sound = seen.is_some_and(|seen| seen.is_kept) && is_in_place;
+    let fault = if is_sound { None } else { body_fault(row.bytes) };
     let verdict = match seen {
         Some(seen) => {
             row.tag = seen.tag.map_or(NO_TAG, |tag| tag.code());

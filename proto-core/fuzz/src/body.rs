@@ -23,6 +23,9 @@ pub fn run(bytes: &[u8]) {
     if let Ok(DisplayEvent::DisplayGap { dropped }) = display {
         assert_eq!(peeked.dropped, Some(dropped));
     }
+    let is_read = display.is_ok() || provider.is_ok() || runner.is_ok();
+    assert!(peeked.is_kept || !is_read, "an index refuses what a reader takes");
+    assert!(!peeked.is_kept || tree.fault.is_none(), "an index takes what the dissector refuses");
     if tree.fault.is_some() {
         assert!(display.is_err() && provider.is_err() && runner.is_err(), "read what the dissector refuses");
     }

@@ -69,4 +69,12 @@ impl<'a> DisplayEvent<'a> {
             _ => Self::DisplayReset,
         })
     }
+
+    /// How many events a gap stands for.
+    pub(super) const fn dropped(&self) -> Option<u64> {
+        match self {
+            Self::DisplayGap { dropped } => Some(*dropped),
+            _ => None,
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The body envelope around every payload.
 
 use super::fault::{BodyFault, BodyReason};
-use super::plain;
+use super::plain::{self, Members};
 use super::read::Known;
 use super::rules::{ENVELOPE, PAYLOAD};
 use super::tag::Tag;
@@ -29,14 +29,14 @@ pub struct Body<'a> {
 impl<'a> Body<'a> {
     /// Reads `text`, a whole body. Another schema version is refused by name before any other member is judged.
     pub fn parse(text: &'a [u8]) -> Result<Self, BodyFault> {
-        match plain::read(text) {
+        match plain::read(text, &mut Members::none(text)) {
             Some(body) => Ok(body),
             None => Self::parse_any(text),
         }
     }
 
     /// Reads any spelling and names the fault.
-    fn parse_any(text: &'a [u8]) -> Result<Self, BodyFault> {
+    pub(super) fn parse_any(text: &'a [u8]) -> Result<Self, BodyFault> {
         let root = Value::parse(text)?;
         let foreign = BodyFault { offset: root.span().start, member: None, reason: BodyReason::Foreign };
         if root.kind() != Kind::ObjectStart {

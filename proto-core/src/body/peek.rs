@@ -2,7 +2,7 @@
 
 use super::display::DisplayEvent;
 use super::envelope::Body;
-use super::plain;
+use super::plain::{self, Members};
 use super::tag::Tag;
 
 /// The columns of one body in a packed index.
@@ -16,20 +16,29 @@ pub struct Peeked {
     pub tag: Option<Tag>,
     /// The count of a `display_gap`; `None` on every other tag, and where the count is missing or malformed.
     pub dropped: Option<u64>,
+    /// Whether the members of a payload with a known tag are as [`DisplayEvent`] and
+    /// [`ProviderControl`](super::ProviderControl) want them; true for an unfamiliar one.
+    pub is_kept: bool,
 }
 
 /// Reads a body for an index; `None` exactly where [`Body::parse`] refuses it.
 pub fn peek(text: &[u8]) -> Option<Peeked> {
-    let body = Body::parse(text).ok()?;
-    let tag = body.payload.tag();
+    let mut members = Members::none(text);
+    let plain = plain::read(text, &mut members);
+    let is_plain = plain.is_some();
+    let body = plain.or_else(|| Body::parse_any(text).ok())?;
+    let payload = &body.payload;
+    let tag = payload.tag();
+    let is_kept = tag.is_none_or(|tag| {
+        let rules = tag.rules();
+        (is_plain && members.keep(rules)) || payload.check_members(tag).is_ok()
+    });
     let dropped = match tag {
-        Some(Tag::DisplayGap) => plain::integer_member(&body.payload.value(), b"dropped").or_else(|| {
-            match DisplayEvent::read(&body.payload) {
-                Ok(DisplayEvent::DisplayGap { dropped }) => Some(dropped),
-                _ => None,
-            }
-        }),
+        Some(Tag::DisplayGap) if is_kept => {
+            let at_a_glance = if is_plain { members.integer(b"dropped") } else { None };
+            at_a_glance.or_else(|| DisplayEvent::read(payload).ok().and_then(|event| event.dropped()))
+        }
         _ => None,
     };
-    Some(Peeked { seq: body.seq, step_id: body.step_id, tag, dropped })
+    Some(Peeked { seq: body.seq, step_id: body.step_id, tag, dropped, is_kept })
 }

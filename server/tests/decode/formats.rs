@@ -157,6 +157,34 @@ fn a_body_that_breaks_its_schema_is_a_fault_at_its_byte() {
 }
 
 #[test]
+fn a_known_payload_without_what_it_must_have_is_a_fault_that_counts() {
+    let body = |payload: &str| {
+        format!(r#"{{"version":1,"run_id":"r","step_id":9,"seq":0,"payload":{payload}}}"#).into_bytes()
+    };
+    let display = Flags::from_bits(4);
+    for (flags, payload, reason) in [
+        (display, r#"{"type":"text_delta","message_id":"m"}"#, "`delta`: missing"),
+        (display, r#"{"type":"text_delta","message_id":"m","delta":7}"#, "`delta`: expected a string"),
+        (display, r#"{"type":"display_gap","dropped":"3"}"#, "`dropped`: expected"),
+        (Flags::CONTROL, r#"{"type":"error","error":{"class":"transient"}}"#, "`message`: missing"),
+        (Flags::CONTROL, r#"{"type":"step_request"}"#, "`request`: missing"),
+    ] {
+        let bytes = frame(flags, 1, &body(payload));
+        let output = run(&["-", "--json", "--input", "raw"], &bytes);
+        assert_eq!(output.status.code(), Some(1), "{payload}");
+        let fault = &objects(&output)[0]["fault"];
+        assert_eq!(fault["name"], "body", "{payload}");
+        assert!(fault["reason"].as_str().unwrap().contains(reason), "{fault}");
+        assert!((17..bytes.len() as u64).contains(&fault["offset"].as_u64().unwrap()), "{fault}");
+        assert!(stderr(&output).contains("1 fault,"), "{}", stderr(&output));
+    }
+    // To its callers a runner need not say the tokens, and a frame does not say who sends it to whom.
+    let bare = body(r#"{"type":"step_finished","finish_reason":"stop"}"#);
+    let output = run(&["-", "--json", "--input", "raw"], &frame(Flags::CONTROL, 1, &bare));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
 fn help_fits_a_terminal_of_80_columns_and_shows_how_to_watch_live_traffic() {
     for command in ["decode", "attach", "tap"] {
         let mut twolane = Command::new(env!("CARGO_BIN_EXE_twolane"));

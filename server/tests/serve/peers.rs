@@ -201,6 +201,20 @@ async fn attach_finds_the_law_broken() {
     assert!(text.contains("\"ok\":false") && text.contains("expected 1"), "{text}");
 }
 
+#[tokio::test]
+async fn attach_counts_a_known_payload_without_what_it_must_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let delta = (4, 0, "{\"type\":\"text_delta\",\"message_id\":\"m\"}");
+    let _server = their_server(dir.path(), vec![delta, LAST]).await;
+    let output = attach(dir.path(), &["--until", "last"]).await;
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let fault = lines.iter().find_map(|line| line.get("fault")).expect("a frame with its fault");
+    assert!(fault["reason"].as_str().unwrap().contains("`delta`: missing"), "{fault}");
+    assert_eq!(lines.last().unwrap()["faults"], 1, "{text}");
+}
+
 #[test]
 fn both_versions_are_served_and_attached_to() {
     for version in ["1", "2"] {
