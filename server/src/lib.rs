@@ -12,6 +12,7 @@
 pub mod cli;
 pub mod config;
 pub mod inspect;
+mod limits;
 pub mod net;
 pub mod provider;
 pub mod server;

@@ -117,7 +117,8 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
         .flag("providers_file", options.connection_file.clone())
         .flag("run_dir", options.run_dir.clone());
     let config = layers.resolve(&environment())?.typed()?;
-    log::start(&config.log)?;
+    // Written to its end before a failure is told.
+    let _log = log::start(&config.log)?;
     let request =
         Request::from_options(options.request.as_deref(), options.step, options.generation(), options.corr)?;
     let runtime = Builder::new_current_thread()

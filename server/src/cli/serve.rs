@@ -6,6 +6,7 @@ use clap::Args;
 use tokio::runtime::Builder;
 use tracing::info;
 
+use super::log::Log;
 use super::open_files::{self, Shortage};
 use super::signals::Signals;
 use super::{Exit, Failure, Global, banner, environment, log, warn_of_unknown};
@@ -86,22 +87,23 @@ pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
     let environment = environment();
     warn_of_unknown(&environment);
     let config = options.layers(global.layers()).resolve(&environment)?.typed()?;
-    log::start(&config.log)?;
+    let log = log::start(&config.log)?;
     let shortage = open_files::raise(&config);
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|fault| Failure::new(Exit::Failed, fault))?;
-    let done = runtime.block_on(serve(&config, shortage));
+    let done = runtime.block_on(serve(&config, shortage, &log));
     // Tasks that would not end must not hold the process.
     runtime.shutdown_background();
     done
 }
 
-async fn serve(config: &Config, shortage: Option<Shortage>) -> Result<Exit, Failure> {
+async fn serve(config: &Config, shortage: Option<Shortage>, log: &Log) -> Result<Exit, Failure> {
     let mut signals = Signals::listen().map_err(|fault| Failure::new(Exit::Failed, fault))?;
     let server = Server::start(config).await?;
     let text = banner::text(config, &server, shortage).map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    log.flush();
     // A server whose standard error is gone serves all the same.
     let _ = std::io::stderr().write_all(text.as_bytes());
     let name = signals.next().await;

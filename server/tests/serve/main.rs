@@ -10,4 +10,5 @@ mod hostile_readers;
 mod peers;
 mod peers_v2;
 mod process;
+mod stderr;
 mod stopped_reader;
