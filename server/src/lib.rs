@@ -17,3 +17,4 @@ pub mod net;
 pub mod provider;
 pub mod server;
 pub mod stop;
+pub mod store;
