@@ -4,4 +4,5 @@ mod exit;
 mod formats;
 mod live;
 mod process;
+mod progress;
 mod tap;

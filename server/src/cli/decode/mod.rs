@@ -122,9 +122,10 @@ pub(super) fn run(options: Options) -> Result<Exit, Failure> {
     let key = options.key()?;
     let has_key = key.is_some();
     let mut input = Input::open(&options.file)?;
-    let mut progress = Progress::new(input.len(), stderr().is_terminal() && !stdout().is_terminal());
+    let progress = input.len().filter(|_| stderr().is_terminal());
+    let progress = progress.map(|total| Progress::new(total, stdout().is_terminal()));
     let format = if options.json { Format::Json } else { options.format };
-    let printer = Printer::new(format, options.filter, options.full);
+    let printer = Printer::new(format, options.filter, options.full).with_progress(progress);
     let mut units = Units::new(printer, Reading { resync: options.resync, ..Reading::default() });
     units.set_key(key);
     let mut source = options.input.map_or_else(Source::new, |kind| Source::with_format(kind.into()));
@@ -145,13 +146,13 @@ pub(super) fn run(options: Options) -> Result<Exit, Failure> {
         if !units.sink_mut().flush()? {
             return Ok(Exit::Done);
         }
-        progress.advance(chunk.len(), units.count());
+        units.sink_mut().advance(chunk.len());
     }
     let finished = source.finish(&mut units).err().filter(|_| !extent.is_interrupted());
     if !units.sink_mut().flush()? {
         return Ok(Exit::Done);
     }
-    progress.clear();
+    units.sink_mut().end_progress();
     Ok(summary::report(units.sink(), &source, &extent, fault.or(finished), has_key))
 }
 

@@ -8,6 +8,7 @@ use twolane_capture::units::{Note, Unit, UnitSink};
 use twolane_capture::{Direction, Filter, Totals};
 
 use super::super::{Exit, Failure};
+use super::progress::Progress;
 use super::summary::{self, Damage};
 use super::table::Table;
 use super::{Format, json, tree};
@@ -25,6 +26,7 @@ pub(in crate::cli) struct Printer {
     table: Table,
     held: String,
     out: Stdout,
+    progress: Option<Progress>,
     /// Why writing ended.
     failed: Option<io::Error>,
     pub(in crate::cli) totals: Totals,
@@ -47,12 +49,33 @@ impl Printer {
             table,
             held: String::new(),
             out,
+            progress: None,
             failed: None,
             totals: Totals::default(),
             damage: Damage::default(),
             units: 0,
             shown: 0,
             connections: std::collections::BTreeSet::new(),
+        }
+    }
+
+    /// The same with a line that says how far the input is read.
+    pub(super) fn with_progress(self, progress: Option<Progress>) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Says that a chunk of the input was read.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        let units = self.units;
+        if let Some(progress) = &mut self.progress {
+            progress.advance(bytes, units);
+        }
+    }
+
+    /// Takes the line about progress away.
+    pub(super) fn end_progress(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.clear();
         }
     }
 
@@ -87,6 +110,9 @@ impl Printer {
 
     fn write(&mut self) {
         if self.failed.is_none() && !self.held.is_empty() {
+            if let Some(progress) = &mut self.progress {
+                progress.rows();
+            }
             let written = self.out.write_all(self.held.as_bytes()).and_then(|()| self.out.flush());
             self.failed = written.err();
         }

@@ -3,30 +3,37 @@
 use std::io::{Write as _, stderr};
 use std::time::{Duration, Instant};
 
-/// Smaller files are read before an eye could follow, in bytes.
+/// Bytes without a row that are read before an eye could follow.
 const WORTH_SHOWING: u64 = 8 * 1024 * 1024;
 
 /// Time between two lines.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-pub(super) struct Progress {
+/// A line that takes its own place again and again.
+pub(in crate::cli) struct Progress {
     total: u64,
     read: u64,
+    /// Read since the last row where rows and the line share a terminal, in bytes.
+    quiet: u64,
+    shares: bool,
     shown: Option<Instant>,
-    is_wanted: bool,
 }
 
 impl Progress {
-    /// For an input of `total` bytes, where that is known.
-    pub(super) fn new(total: Option<u64>, is_terminal: bool) -> Self {
-        let total = total.unwrap_or(0);
-        Self { total, read: 0, shown: None, is_wanted: is_terminal && total > WORTH_SHOWING }
+    /// For a file of `total` bytes. `shares` says that rows go to the same terminal: then the line is there only while
+    /// they are long in coming.
+    pub(super) fn new(total: u64, shares: bool) -> Self {
+        // A file without a row is worth a line from its beginning on, if it is long.
+        let quiet = if shares { 0 } else { WORTH_SHOWING };
+        Self { total, read: 0, quiet, shares, shown: None }
     }
 
     /// Counts a chunk.
     pub(super) fn advance(&mut self, bytes: usize, units: u64) {
         self.read += bytes as u64;
-        if !self.is_wanted || self.shown.is_some_and(|at| at.elapsed() < INTERVAL) {
+        self.quiet += bytes as u64;
+        let is_due = self.shown.is_none_or(|at| at.elapsed() >= INTERVAL);
+        if self.total <= WORTH_SHOWING || self.quiet < WORTH_SHOWING || !is_due {
             return;
         }
         self.shown = Some(Instant::now());
@@ -35,9 +42,17 @@ impl Progress {
         let _ = write!(stderr(), "\r{read} of {total} MiB  {percent:>3} %  {units} units");
     }
 
+    /// Makes way for rows.
+    pub(super) fn rows(&mut self) {
+        if self.shares {
+            self.clear();
+            self.quiet = 0;
+        }
+    }
+
     /// Takes the line away.
-    pub(super) fn clear(&self) {
-        if self.shown.is_some() {
+    pub(super) fn clear(&mut self) {
+        if self.shown.take().is_some() {
             let _ = write!(stderr(), "\r\x1b[K");
         }
     }
