@@ -112,6 +112,9 @@ pub const TOOLS_MAX: u32 = 256;
 /// Events of one result.
 pub const EVENTS_MAX: u32 = 65_536;
 
+/// Bytes of the length prefix of a connector frame.
+pub const CONNECTOR_PREFIX_LEN: usize = 4;
+
 /// Bytes of a nonce of the connector's seal.
 pub const SEAL_NONCE_LEN: usize = 12;
 

@@ -8,7 +8,8 @@ const TARGETS: [&str; 2] = ["thumbv6m-none-eabi", "thumbv7em-none-eabihf"];
 const OPT_LEVELS: [&str; 2] = ["z", "3"];
 
 /// One program each, so that a failure names the entry point.
-const ENTRY_POINTS: [&str; 7] = ["peek", "decode", "scan", "msgpack", "handshake", "body", "dissect"];
+const ENTRY_POINTS: [&str; 8] =
+    ["peek", "decode", "scan", "msgpack", "handshake", "body", "dissect", "connector"];
 
 /// The program that does keep a panic.
 const PLANTED: &str = "planted";

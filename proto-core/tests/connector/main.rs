@@ -1,6 +1,11 @@
 //! The connector's contract (docs/connector.md).
 
+mod arithmetic;
+mod base64;
+mod carriage;
 mod documents;
+mod identity;
 mod made;
 mod rules;
+mod sealed;
 mod tolerance;

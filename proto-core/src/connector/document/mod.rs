@@ -36,3 +36,6 @@ pub use result::{
     Transported, write_malformed,
 };
 pub use valid::{Document, SchemaId, Schemas, Valid};
+
+pub(super) use read::Fields;
+pub(super) use variant::variants;

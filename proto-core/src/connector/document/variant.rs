@@ -33,4 +33,4 @@ macro_rules! variants {
     };
 }
 
-pub(crate) use variants;
+pub(in crate::connector) use variants;

@@ -1,0 +1,196 @@
+//! A server's checks from a frame to an invocation that may be judged, in the order of the wire.
+
+use super::base64::{decode_into, decoded_len_max};
+use super::carriage::{CarriageFault, OPERATION, OperationRequest, PAYLOAD_ENCODING, ReplyTo, SERVICE_ID};
+use super::digest::Digest;
+use super::document::{ReadInvocation, Refusal, Schemas, claimed_digests};
+use super::envelope::{Envelope, EnvelopeSchema, MessageKind, ReadEnvelope};
+use super::failure::Failure;
+use super::text::Id;
+use crate::scan::msgpack::{MsgpackFault, Reader};
+
+/// Why a request is not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped<'a> {
+    /// No strict operation request: the connection is closed without an answer.
+    Silent(CarriageFault),
+    /// It is answered without a seal.
+    Failed(ReplyTo<'a>, Failure),
+}
+
+/// A request that is addressed to us and holds an envelope. Nothing is authenticated yet.
+#[derive(Debug)]
+pub struct Arrived<'a, 's> {
+    /// As it is carried.
+    pub request: OperationRequest<'a>,
+    /// As it says; its request id is the request's.
+    pub envelope: Envelope<'s>,
+    /// The ciphertext with its tag, of any length.
+    pub sealed: &'s mut [u8],
+}
+
+/// Bytes that [`arrive`] needs besides a body of so many bytes.
+pub const fn scratch_len(body: usize) -> usize {
+    decoded_len_max(body)
+}
+
+/// Reads the body of a frame: the map, its schema, where it goes, the payload's schema, encoding and text, the
+/// envelope, its kind, its request id. `scratch` has [`scratch_len`] bytes or more.
+pub fn arrive<'a, 's>(body: &'a [u8], scratch: &'s mut [u8]) -> Result<Arrived<'a, 's>, Stopped<'a>> {
+    let request = OperationRequest::read(body).map_err(Stopped::Silent)?;
+    let failed = |failure| Stopped::Failed(request.reply_to(), failure);
+    route(&request).map_err(failed)?;
+    let bytes = decode_into(request.payload, scratch).map_err(|_| failed(Failure::Base64))?;
+    let read = ReadEnvelope::read(bytes).map_err(|_| failed(Failure::Envelope))?;
+    if read.envelope.message_kind != MessageKind::Invocation {
+        return Err(failed(Failure::Envelope));
+    }
+    if read.envelope.request_id != request.message_id {
+        return Err(failed(Failure::MessageId));
+    }
+    let Envelope { message_kind, nonce, .. } = read.envelope;
+    let start = read.ciphertext_span().start;
+    let (front, sealed) = bytes.split_at_mut_checked(start).ok_or(failed(Failure::Envelope))?;
+    let [caller_runtime_id, request_id] = ids_of(front).map_err(|_| failed(Failure::Envelope))?;
+    let envelope = Envelope { caller_runtime_id, request_id, message_kind, nonce };
+    Ok(Arrived { request, envelope, sealed })
+}
+
+/// Whether the request is for the connector, by the first field that says that it is not.
+fn route(request: &OperationRequest<'_>) -> Result<(), Failure> {
+    let encoding = request.payload_encoding.unwrap_or(PAYLOAD_ENCODING);
+    for (found, expected, failure) in [
+        (request.service_id, SERVICE_ID, Failure::Service),
+        (request.operation, OPERATION, Failure::Operation),
+        (request.payload_schema, EnvelopeSchema::ID, Failure::PayloadSchema),
+        (encoding, PAYLOAD_ENCODING, Failure::PayloadEncoding),
+    ] {
+        if found != expected {
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
+/// The ids of an envelope that was read, from the bytes before its ciphertext.
+fn ids_of(front: &[u8]) -> Result<[&str; 2], MsgpackFault> {
+    let mut reader = Reader::new(front);
+    reader.map()?;
+    for _ in 0..3 {
+        reader.str()?;
+    }
+    let caller = reader.str()?;
+    reader.str()?;
+    Ok([caller, reader.str()?])
+}
+
+/// An invocation that is what its envelope and its digests say. Whether it may run is not judged yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'p> {
+    /// The invocation.
+    pub invocation: ReadInvocation<'p>,
+    /// What binds each of its results to it.
+    pub binding: Digest,
+}
+
+/// A request that was opened and is refused, with what binds the refusal to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Why.
+    pub refusal: Refusal,
+    /// What binds the refusal to the request; zero where no digest is readable.
+    pub binding: Digest,
+}
+
+/// Judges the plaintext of a request whose envelope names it so: its schema and fields, its ids, its digest.
+pub fn judge<'p>(
+    plaintext: &'p [u8],
+    caller_runtime_id: &str,
+    request_id: &str,
+) -> Result<Judged<'p>, Refused> {
+    let bind = |native, provider| Digest::binding(caller_runtime_id, request_id, &native, &provider);
+    let malformed = || {
+        let binding =
+            claimed_digests(plaintext).map_or(Digest::ZERO, |(native, provider)| bind(native, provider));
+        Refused { refusal: Refusal::Malformed, binding }
+    };
+    if Id::new(request_id).is_err() {
+        return Err(malformed());
+    }
+    let invocation = ReadInvocation::read(plaintext).map_err(|_| malformed())?;
+    let fields = invocation.fields();
+    let binding = bind(fields.native_request_sha256, fields.provider_request_sha256);
+    let inner = [fields.caller_runtime_id.as_str(), fields.request.request_id.as_str()];
+    if inner != [caller_runtime_id, request_id] {
+        return Err(Refused { refusal: Refusal::IdentitySubstitution, binding });
+    }
+    if invocation.request_sha256() != fields.provider_request_sha256 {
+        return Err(Refused { refusal: Refusal::ProviderDigestSubstitution, binding });
+    }
+    Ok(Judged { invocation, binding })
+}
+
+#[cfg(feature = "seal")]
+mod open {
+    use super::Arrived;
+    use crate::connector::arithmetic::PAYLOAD_BYTES_MIN;
+    use crate::connector::failure::Failure;
+    use crate::connector::seal::SealKey;
+
+    /// What admits a caller.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Caller<'k> {
+        /// The caller's keys; none of a caller that is not known.
+        pub keys: &'k [&'k SealKey],
+        /// The most bytes of ciphertext, tag included, that the caller may send.
+        pub payload_max: u64,
+    }
+
+    /// The plaintext of a request, and the place of the key that opened it.
+    #[derive(Debug, PartialEq, Eq)]
+    pub struct Opened<'s> {
+        /// The plaintext.
+        pub plaintext: &'s mut [u8],
+        /// The place of the key among the caller's; the reply is sealed under the same.
+        pub key: usize,
+    }
+
+    impl<'s> Arrived<'_, 's> {
+        /// Opens the request with a key of its caller.
+        ///
+        /// A failure comes after `keys_max` tries, whatever failed: those that the caller's keys leave over are made
+        /// with `decoy`, which is a key of nobody.
+        pub fn open(
+            self,
+            caller: Caller<'_>,
+            decoy: &SealKey,
+            keys_max: usize,
+        ) -> Result<Opened<'s>, Failure> {
+            let Self { envelope, sealed, .. } = self;
+            let len = u64::try_from(sealed.len()).unwrap_or(u64::MAX);
+            let in_bounds = (PAYLOAD_BYTES_MIN..=caller.payload_max).contains(&len);
+            let keys = if in_bounds { caller.keys } else { &[] };
+            let mut opened = None;
+            for (place, key) in keys.iter().enumerate() {
+                if key.open(&envelope, sealed).is_ok() {
+                    opened = Some(place);
+                    break;
+                }
+            }
+            let Some(key) = opened else {
+                for _ in keys.len()..keys_max {
+                    // The work is the point: its outcome is known.
+                    let _ = core::hint::black_box(decoy.open(&envelope, core::hint::black_box(sealed)));
+                }
+                return Err(Failure::NotAdmitted);
+            };
+            let (plaintext, _) = sealed
+                .split_last_chunk_mut::<{ crate::limits::SEAL_TAG_LEN }>()
+                .ok_or(Failure::NotAdmitted)?;
+            Ok(Opened { plaintext, key })
+        }
+    }
+}
+
+#[cfg(feature = "seal")]
+pub use open::{Caller, Opened};

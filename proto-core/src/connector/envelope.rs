@@ -1,0 +1,122 @@
+//! What lies around the seal: `gamecult.model.transport_envelope.v3`, and what it authenticates.
+
+use core::ops::Range;
+
+use super::document::{DocumentFault, Fields, Schemas, variants};
+use crate::limits::{CONNECTOR_ID_MAX, SEAL_NONCE_LEN};
+use crate::scan::msgpack::{Full, Output, Reader, Writer};
+
+/// Names the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnvelopeSchema {}
+
+impl Schemas for EnvelopeSchema {
+    const ID: &'static str = "gamecult.model.transport_envelope.v3";
+}
+
+const DOCUMENT: &str = "transport_envelope";
+const FIELDS: u32 = 6;
+
+/// Bytes of the authenticated data of an envelope whose ids are ids.
+pub const AAD_LEN_MAX: usize = 1 + (2 + EnvelopeSchema::ID.len()) + 2 * (3 + CONNECTOR_ID_MAX) + (1 + 10);
+
+variants! {
+    /// Which way an envelope goes.
+    MessageKind {
+        /// To the server.
+        Invocation = "Invocation",
+        /// To the caller.
+        Result = "Result",
+    }
+}
+
+/// 12 bytes that never come twice under one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Nonce(pub [u8; SEAL_NONCE_LEN]);
+
+impl Nonce {
+    /// For a host without a random source: a prefix drawn once, and a counter that was durably reserved.
+    pub const fn counted(prefix: [u8; 4], counter: u64) -> Self {
+        let [a, b, c, d] = prefix;
+        let [e, f, g, h, i, j, k, l] = counter.to_be_bytes();
+        Self([a, b, c, d, e, f, g, h, i, j, k, l])
+    }
+}
+
+/// All of an envelope but the ciphertext. The ids are as they were received: whether they are ids is judged after
+/// the seal is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope<'a> {
+    /// Who asks.
+    pub caller_runtime_id: &'a str,
+    /// The request.
+    pub request_id: &'a str,
+    /// Which way it goes.
+    pub message_kind: MessageKind,
+    /// Of the seal.
+    pub nonce: Nonce,
+}
+
+/// An envelope in canonical bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadEnvelope<'a> {
+    /// What is before the ciphertext.
+    pub envelope: Envelope<'a>,
+    /// The ciphertext, the tag at its end; of any length.
+    pub ciphertext: &'a [u8],
+    start: usize,
+}
+
+impl<'a> ReadEnvelope<'a> {
+    /// Reads an envelope that is all of `bytes`.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, DocumentFault> {
+        let mut f = Fields::new(Reader::new(bytes), DOCUMENT);
+        f.map(FIELDS)?;
+        f.schema_id(EnvelopeSchema::ID)?;
+        let envelope = Envelope {
+            caller_runtime_id: f.key("caller_runtime_id")?.str()?,
+            request_id: f.key("request_id")?.str()?,
+            message_kind: f.key("message_kind")?.named(MessageKind::from_name)?,
+            nonce: Nonce(f.key("nonce")?.array()?),
+        };
+        let ciphertext = f.key("ciphertext")?.bin()?;
+        let start = f.position().saturating_sub(ciphertext.len());
+        f.end()?;
+        Ok(Self { envelope, ciphertext, start })
+    }
+
+    /// Where the ciphertext stands in the bytes that were read.
+    pub const fn ciphertext_span(&self) -> Range<usize> {
+        self.start..self.start.saturating_add(self.ciphertext.len())
+    }
+}
+
+impl Envelope<'_> {
+    /// Writes all up to a ciphertext of `ciphertext_len` bytes, tag included, which has to follow.
+    pub fn write_front(&self, out: &mut impl Output, ciphertext_len: u32) -> Result<(), Full> {
+        let mut w = Writer(out);
+        w.map(FIELDS)?;
+        for (name, text) in [
+            ("schema_id", EnvelopeSchema::ID),
+            ("caller_runtime_id", self.caller_runtime_id),
+            ("request_id", self.request_id),
+            ("message_kind", self.message_kind.name()),
+        ] {
+            w.str(name)?;
+            w.str(text)?;
+        }
+        w.str("nonce")?;
+        w.bin(&self.nonce.0)?;
+        w.str("ciphertext")?;
+        w.bin_header(ciphertext_len)
+    }
+
+    /// Writes what the seal authenticates besides its plaintext.
+    pub fn write_aad(&self, out: &mut impl Output) -> Result<(), Full> {
+        let mut w = Writer(out);
+        w.array(4)?;
+        [EnvelopeSchema::ID, self.caller_runtime_id, self.request_id, self.message_kind.name()]
+            .iter()
+            .try_for_each(|text| w.str(text))
+    }
+}
