@@ -139,6 +139,18 @@ pub const MIN_PAYLOAD_BYTES: u64 = 4096;
 /// Milliseconds that an invocation may expire ahead of now, unless configured.
 pub const EXPIRY_SKEW_MS: u64 = 300_000;
 
+/// Milliseconds that the clock may be ahead of the store's mark when a process starts, 7 days.
+pub const CLOCK_LEAP_START_MS: u64 = 7 * 24 * 3_600_000;
+
+/// Milliseconds that the clock may be ahead of monotonic time while a process runs.
+pub const CLOCK_LEAP_RUNNING_MS: u64 = 300_000;
+
+/// Milliseconds that a finished answer is kept, unless configured: 24 hours.
+pub const FINISHED_KEPT_MS: u64 = 24 * 3_600_000;
+
+/// Milliseconds that a tombstone is kept after that, unless configured: 30 days.
+pub const TOMBSTONE_KEPT_MS: u64 = 30 * 24 * 3_600_000;
+
 /// Queued display entries of one outbox before the oldest are shed.
 pub const DISPLAY_QUEUE_ENTRIES: usize = 1024;
 
@@ -147,5 +159,7 @@ const _: () = {
     assert!(CONTROL_BODY_MAX <= BODY_LEN_MAX && DISPLAY_BODY_MAX <= CONTROL_BODY_MAX);
     assert!(DISPLAY_BODY_MAX as usize <= DISPLAY_QUEUE_BYTES);
     assert!(KEY_LEN_MIN <= KEY_LEN_MAX);
+    assert!(SEALS_RESERVED < SEALS_WARN && SEALS_WARN < SEALS_MAX);
+    assert!(MIN_PAYLOAD_BYTES > 707, "the largest refusal, sealed");
     assert!(HANDSHAKE_WRITTEN_MAX <= HANDSHAKE_MESSAGE_MAX + HANDSHAKE_PREFIX_LEN);
 };

@@ -15,6 +15,7 @@ pub mod envelope;
 pub mod failure;
 #[cfg(feature = "std")]
 pub mod over_serde;
+pub mod replay;
 #[cfg(feature = "schema")]
 pub mod schema;
 #[cfg(feature = "seal")]

@@ -185,6 +185,15 @@ fn each_way_a_plaintext_can_be_wrong_is_its_refusal_and_bound_to_the_request() {
     }
     let text_for_digest = replaced(&good, "native_request_sha256", 0, "x");
     assert_eq!(verdict("request-1", &text_for_digest), refused(Refusal::Malformed, Digest::ZERO));
+    // A digest that stands there twice is none that could be read.
+    let twice = {
+        let rmpv::Value::Map(mut pairs) = rmpv::decode::read_value(&mut &good[..]).unwrap() else { panic!() };
+        pairs.push(pairs[3].clone());
+        let mut bytes = Vec::new();
+        rmpv::encode::write_value(&mut bytes, &rmpv::Value::Map(pairs)).unwrap();
+        bytes
+    };
+    assert_eq!(verdict("request-1", &twice), refused(Refusal::Malformed, Digest::ZERO));
 
     // Ids inside that are not those outside.
     let other_caller = replaced(&good, "caller_runtime_id", 0, "caller-2");

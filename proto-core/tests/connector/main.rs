@@ -6,6 +6,7 @@ mod carriage;
 mod documents;
 mod identity;
 mod made;
+mod replay;
 mod rules;
 mod sealed;
 mod tolerance;
