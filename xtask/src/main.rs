@@ -20,6 +20,7 @@ mod report;
 mod setup;
 mod test;
 mod wasm;
+mod wireshark;
 
 use std::process::ExitCode;
 

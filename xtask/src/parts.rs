@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{browser, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup};
+use crate::{browser, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup, wireshark};
 
 /// One named part of the tests.
 pub(crate) struct Part {
@@ -35,6 +35,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),
     quick("unit", "the workspace's own tests", checks::unit),
+    part("wireshark", "the dissector in a real tshark", wireshark::wireshark),
     part("fuzz", "hostile input for a few seconds each", fuzz::brief),
     part("browser", "the page in a real browser", browser::browser),
 ];

@@ -8,3 +8,4 @@ mod pcap;
 mod peer;
 mod reading;
 mod recording;
+mod wireshark;
