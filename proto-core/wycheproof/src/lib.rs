@@ -1,0 +1,1 @@
+//! Empty: the tests are what this package is for.
