@@ -11,6 +11,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod connector;
 pub mod inspect;
 mod limits;
 pub mod net;
