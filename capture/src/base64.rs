@@ -6,11 +6,9 @@
 use alloc::vec::Vec;
 
 use crate::bytes::count;
+use crate::limits::TEXT_CHUNK_BYTES;
 use crate::source::{Reason, SourceFault};
 use crate::text::Emit;
-
-/// Decoded bytes are handed out at this many, or at the end of what was pushed.
-const CHUNK_BYTES: usize = 4096;
 
 /// Decodes base64 text.
 #[derive(Debug, Default)]
@@ -39,7 +37,7 @@ impl Base64 {
                 break;
             }
             self.at = self.at.saturating_add(1);
-            if self.out.len() >= CHUNK_BYTES {
+            if self.out.len() >= TEXT_CHUNK_BYTES {
                 emit(&self.out);
                 self.out.clear();
             }

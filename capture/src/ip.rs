@@ -4,6 +4,7 @@
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::bytes::{Bytes, size};
+use crate::limits::MAX_EXTENSIONS;
 use crate::record::Skip;
 
 /// Address and port of one side. An IPv4 address is held as the IPv6 address it maps to, so that
@@ -47,9 +48,6 @@ const PROTOCOL_TCP: u8 = 6;
 const IPV4_MORE_FRAGMENTS_OR_OFFSET: u16 = 0x3fff;
 const IPV6_HEADER_LEN: usize = 40;
 const IPV6_MORE_FRAGMENTS_OR_OFFSET: u16 = 0xfff9;
-/// More extension headers than any host sends.
-const MAX_EXTENSIONS: usize = 8;
-
 const FLAG_FIN: u8 = 0x01;
 const FLAG_SYN: u8 = 0x02;
 const FLAG_RST: u8 = 0x04;

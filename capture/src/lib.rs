@@ -90,9 +90,11 @@ pub mod units;
 pub use columns::Columns;
 pub use filter::{Filter, FilterFault};
 pub use index::{Index, Totals, Way};
-pub use limits::{MAX_DUMP_LINE_BYTES, MAX_DUMP_REPEAT_BYTES, MAX_INTERFACES, MAX_RECORD_BYTES, SNIFF_BYTES};
+pub use limits::{
+    ACK_GRACE_PACKETS, MAX_CONNECTIONS, MAX_DUMP_LINE_BYTES, MAX_DUMP_REPEAT_BYTES, MAX_HELD_BYTES,
+    MAX_HELD_SEGMENTS, MAX_HELD_TOTAL_BYTES, MAX_INTERFACES, MAX_RECORD_BYTES, MAX_REORDER_PACKETS,
+    SNIFF_BYTES,
+};
 pub use piece::{CloseReason, Direction, Ends, Loss, Opening, Piece, SegmentSink};
 pub use record::Ignored;
 pub use source::{Format, Reason, Source, SourceFault};
-pub use stream::{ACK_GRACE_PACKETS, MAX_HELD_BYTES, MAX_HELD_SEGMENTS, MAX_REORDER_PACKETS};
-pub use tcp::{MAX_CONNECTIONS, MAX_HELD_TOTAL_BYTES};

@@ -6,6 +6,7 @@
 //! with it.
 
 use crate::bytes::{Bytes, Order};
+use crate::limits::MAX_VLAN_TAGS;
 use crate::record::Skip;
 
 /// Link type numbers of the registry kept at tcpdump.org.
@@ -28,9 +29,6 @@ pub(crate) mod number {
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 const ETHERTYPE_VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-
-/// No network stacks more tags than this.
-const MAX_VLAN_TAGS: usize = 4;
 
 const FAMILY_INET: u32 = 2;
 /// `AF_INET6` of Linux, NetBSD and OpenBSD, FreeBSD, and macOS.

@@ -7,31 +7,12 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::bytes::count;
+use crate::limits::{
+    ACK_GRACE_PACKETS, HELD_OVERHEAD_BYTES, MAX_AHEAD, MAX_HELD_BYTES, MAX_HELD_SEGMENTS, MAX_REORDER_PACKETS,
+};
 use crate::outlet::Outlet;
 use crate::piece::{CloseReason, Opening, Piece};
 use crate::record::Skip;
-
-/// Bytes held behind a hole of one direction; one more and the hole is declared missing.
-pub const MAX_HELD_BYTES: usize = 4 * 1024 * 1024;
-
-/// Segments held behind a hole of one direction, which bounds the search for a segment's place;
-/// one more and the hole is declared missing.
-pub const MAX_HELD_SEGMENTS: usize = 8192;
-
-/// What holding one segment costs beside its bytes, so that many small ones are bounded too.
-const HELD_OVERHEAD_BYTES: usize = 96;
-
-/// Packets of a connection that may pass before what should have come before a held segment is
-/// declared missing.
-pub const MAX_REORDER_PACKETS: u64 = 1024;
-
-/// Packets of a connection that may pass after an acknowledgement of bytes that were not seen
-/// before they are declared missing: a capture on several queues can show an acknowledgement
-/// shortly before what it acknowledges.
-pub const ACK_GRACE_PACKETS: u64 = 16;
-
-/// The greatest window TCP can have; a segment further ahead belongs to something else.
-const MAX_AHEAD: i32 = 1 << 30;
 
 /// Fresh or held bytes of a stream: captured, or known only by their number.
 #[derive(Debug, Clone, Copy)]

@@ -12,15 +12,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use crate::limits::{MAX_ENDPOINT_BYTES, MAX_PACKET_BYTES};
+
 use crate::link;
 use crate::pcapng::{BYTE_ORDER_MAGIC, block, option, padding};
 use crate::piece::{Direction, Loss};
-
-/// Longest packet that readers of pcapng take; a longer unit is written in parts.
-pub const MAX_PACKET_BYTES: usize = 262_144;
-
-/// Longest name of an endpoint that a label holds; what is longer is cut.
-pub const MAX_ENDPOINT_BYTES: usize = 255;
 
 /// The unit's direction in a packet's flags.
 const FLAGS_INBOUND: u32 = 1;

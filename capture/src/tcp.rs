@@ -4,17 +4,11 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::ip::{End, Segment};
+use crate::limits::{MAX_CONNECTIONS, MAX_HELD_TOTAL_BYTES};
 use crate::outlet::{Numbers, Outlet};
 use crate::piece::{CloseReason, Direction, Ends, Opening, SegmentSink};
 use crate::record::Skip;
 use crate::stream::{Arrival, Stream};
-
-/// Connections followed at once. When one more begins, the one idle for longest is closed as
-/// forgotten.
-pub const MAX_CONNECTIONS: usize = 4096;
-
-/// Bytes held behind holes in all directions of all connections together.
-pub const MAX_HELD_TOTAL_BYTES: usize = 64 * 1024 * 1024;
 
 /// Both ends in an order that does not depend on the direction.
 type Key = (End, End);

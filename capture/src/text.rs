@@ -17,11 +17,8 @@
 use alloc::vec::Vec;
 
 use crate::bytes::count;
-use crate::limits::{MAX_DUMP_LINE_BYTES, MAX_DUMP_REPEAT_BYTES};
+use crate::limits::{MAX_DUMP_LINE_BYTES, MAX_DUMP_REPEAT_BYTES, TEXT_CHUNK_BYTES};
 use crate::source::{Reason, SourceFault};
-
-/// Decoded bytes are handed out at this many, or at the end of what was pushed.
-const CHUNK_BYTES: usize = 4096;
 
 /// Takes decoded bytes.
 pub(crate) type Emit<'e> = &'e mut dyn FnMut(&[u8]);
@@ -203,7 +200,7 @@ impl Hex {
     fn byte(&mut self, byte: u8, emit: Emit<'_>) {
         self.prefix = false;
         self.out.push(byte);
-        if self.out.len() >= CHUNK_BYTES {
+        if self.out.len() >= TEXT_CHUNK_BYTES {
             flush(&mut self.out, emit);
         }
     }

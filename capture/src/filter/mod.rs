@@ -33,8 +33,8 @@ mod test;
 
 use alloc::vec::Vec;
 
+pub use crate::limits::{FILTER_DEPTH_MAX, FILTER_LEN_MAX};
 pub use lex::Operator;
-pub use parse::{FILTER_DEPTH_MAX, FILTER_LEN_MAX};
 use test::Test;
 
 use crate::row::Row;

@@ -5,12 +5,7 @@ use alloc::vec::Vec;
 use super::lex::Lexer;
 use super::test::Test;
 use super::{FilterFault, FilterReason, Op};
-
-/// Deepest nesting of parentheses and `not`s.
-pub const FILTER_DEPTH_MAX: usize = 32;
-
-/// Longest text of a filter in bytes.
-pub const FILTER_LEN_MAX: usize = 4096;
+use crate::limits::{FILTER_DEPTH_MAX, FILTER_LEN_MAX};
 
 pub(super) fn program(text: &str) -> Result<Vec<Op>, FilterFault> {
     if text.len() > FILTER_LEN_MAX {

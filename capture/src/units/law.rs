@@ -5,8 +5,7 @@ use alloc::collections::BTreeMap;
 use twolane_core::envelope::{Generation, Header, Lane};
 use twolane_core::lanes::law::{Law, Verdict};
 
-/// Laws followed at once in one direction. One more and all are forgotten: the next frame of each is taken as it is.
-const MAX_LAWS: usize = 65_536;
+use crate::limits::MAX_LAWS;
 
 /// Which numbering a frame belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -24,9 +24,9 @@ mod show;
 mod side;
 mod transcript;
 
+pub use crate::limits::{EVIDENCE_LEN_MAX, PLAUSIBLE_BODY_MAX, PROOFS_OF_BOUNDARY};
 pub use fault::{Part, UnitFault};
 pub use reader::Units;
-pub use search::{PLAUSIBLE_BODY_MAX, PROOFS_OF_BOUNDARY};
 pub use transcript::Transcript;
 
 use twolane_core::envelope::Version;
@@ -37,9 +37,6 @@ use twolane_core::limits::BODY_LEN_MAX;
 use crate::bytes::count;
 use crate::piece::{CloseReason, Direction, Ends, Opening};
 use crate::row::{HANDSHAKE_TAG, Kind, Row, mark};
-
-/// Bytes of an unreadable place that are shown; the rest is only counted.
-pub const EVIDENCE_LEN_MAX: usize = 256;
 
 /// How to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,24 +5,11 @@ use alloc::vec::Vec;
 
 use twolane_core::envelope::{FrameType, Header, Peeked, Version, peek};
 use twolane_core::handshake::message::{Sighted, split};
-use twolane_core::limits::{CONTROL_BODY_MAX, HEADER_LEN_MAX, PREFIX_LEN};
+use twolane_core::limits::{HEADER_LEN_MAX, PREFIX_LEN};
 
-use super::EVIDENCE_LEN_MAX;
 use super::transcript::{begins_message, recognise};
 use crate::bytes::count;
-
-/// Longest body of a frame that a search believes, in bytes: the largest that our endpoints take.
-pub const PLAUSIBLE_BODY_MAX: u32 = CONTROL_BODY_MAX;
-
-/// Proofs that make a boundary: each legal header in a chain of frames is one, and so is each StreamData body that
-/// begins and ends as a JSON object.
-pub const PROOFS_OF_BOUNDARY: u32 = 3;
-
-/// Proofs that are enough where the bytes end exactly at the end of a frame, or inside the next.
-const PROOFS_AT_END: u32 = 2;
-
-/// Places that wait for more bytes; with one more the first is given up.
-const MAX_UNDECIDED: usize = 64;
+use crate::limits::{EVIDENCE_LEN_MAX, MAX_UNDECIDED, PLAUSIBLE_BODY_MAX, PROOFS_AT_END, PROOFS_OF_BOUNDARY};
 
 /// A search under way. Places are offsets into the unread bytes.
 ///

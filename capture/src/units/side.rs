@@ -16,11 +16,9 @@ use super::search::{Looked, Search};
 use super::transcript::{Transcript, begins_message};
 use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink, show};
 use crate::bytes::count;
+use crate::limits::KEPT_CAPACITY_MAX;
 use crate::piece::{Direction, Loss, Opening};
 use crate::row::{Kind, mark};
-
-/// A larger buffer is given back once the unit that needed it is out, in bytes.
-const KEPT_CAPACITY_MAX: usize = 64 * 1024;
 
 /// `want` of a search: whatever comes.
 const ANYTHING: usize = usize::MAX;
