@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`config`] | settings: one table, four layers |
 //! | [`net`] | sockets, handshakes, connections with two lanes |
+//! | [`limits`] | every bound of the page, the tap and the runs that is no setting |
 //! | [`provider`] | where a run's events come from |
 //! | [`inspect`] | the page, the door before it, the tap behind it |
 //! | [`server`] | all of it together |
@@ -13,7 +14,7 @@ pub mod cli;
 pub mod config;
 pub mod connector;
 pub mod inspect;
-mod limits;
+pub mod limits;
 pub mod net;
 pub mod provider;
 pub mod server;

@@ -114,7 +114,10 @@ impl Server {
         let listener = listen(config.providers, "providers", config)?;
         let providers = local_address(&listener, config.providers)?;
         let page = config.http.map(listen_page).transpose()?;
-        let inspect = page.is_some().then(|| Inspect::new(inspect::Config::default())).transpose()?;
+        let inspect = page
+            .is_some()
+            .then(|| Inspect::new(inspect::Config { tap: config.tap, ..inspect::Config::default() }))
+            .transpose()?;
         let tap = inspect.as_ref().map_or_else(Tap::off, Inspect::tap);
         let endpoint = Arc::new(Endpoint::new(
             PROVIDERS,

@@ -20,7 +20,7 @@ use super::decode::{Format, Printer};
 use super::signals::Signals;
 use super::{Exit, Failure, Global, environment, log};
 use crate::config::Config;
-use crate::inspect::Tap;
+use crate::inspect::{Bounds, Tap};
 use crate::net::client::{self, ConnectFault};
 use crate::net::connection_file;
 use crate::net::inbox::{Found, Inbox, Taken};
@@ -135,7 +135,7 @@ async fn attach(config: &Config, options: &Options, request: Option<Request>) ->
         Failure::new(Exit::Unreachable, format!("{fault}\n  {hint}"))
     })?;
     let signals = Signals::listen().map_err(|fault| Failure::new(Exit::Failed, fault))?;
-    let tap = Tap::new(0, HANDSHAKE_BYTES);
+    let tap = Tap::new(Bounds { recent_bytes: 0, queue_bytes: HANDSHAKE_BYTES, listeners: 1 });
     let listener = tap.listen();
     let connected = client::connect_tapped(&known, config.tuning, config.handshake_limit, &tap).await;
     let peer = connected.map_err(|fault| {

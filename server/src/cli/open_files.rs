@@ -5,7 +5,7 @@ use std::fmt;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::Config;
-use crate::inspect::listen::CONNECTIONS_MAX;
+use crate::limits::PAGE_CONNECTIONS_MAX;
 
 /// What a server opens beside its connections: standard streams, listeners, the runtime's, a file that is read or put.
 const OTHERS: u64 = 32;
@@ -46,7 +46,7 @@ fn shortage(needed: u64, limit: Option<u64>) -> Option<Shortage> {
 }
 
 fn needed(config: &Config) -> u64 {
-    let page = if config.http.is_some() { CONNECTIONS_MAX } else { 0 };
+    let page = if config.http.is_some() { PAGE_CONNECTIONS_MAX } else { 0 };
     let connections = [config.peers, config.pending_peers, config.waiting_peers, page];
     connections.iter().fold(OTHERS, |sum, count| sum.saturating_add(*count as u64))
 }

@@ -175,6 +175,21 @@ pub const SETTINGS: &[Setting] = &[
         "unsent bytes that the kernel may hold (TCP_NOTSENT_LOWAT); 0 leaves the platform's",
     ),
     setting(
+        "tap_recent",
+        "TWOLANE_TAP_RECENT",
+        "1MiB",
+        "bytes",
+        "the latest frames and messages kept for a page that is opened later; 0 keeps none",
+    ),
+    setting(
+        "tap_queue",
+        "TWOLANE_TAP_QUEUE",
+        "8MiB",
+        "bytes",
+        "what may wait for one page or `twolane tap`; over it what is new is lost to them, and counted",
+    ),
+    setting("tap_listeners", "TWOLANE_TAP_LISTENERS", "16", "listeners", "pages and `twolane tap` at once"),
+    setting(
         "self_attach",
         "TWOLANE_SELF_ATTACH",
         "false",

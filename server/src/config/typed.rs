@@ -11,6 +11,7 @@ use twolane_core::limits::DAEMON_ID_LEN;
 use super::layers::{Resolved, Value};
 use super::table::Setting;
 use super::{ConfigFault, value};
+use crate::inspect::Bounds;
 use crate::net::address::parse_loopback;
 use crate::net::socket::{SEGMENT_BYTES, SEGMENTS_MIN, Tuning};
 use crate::net::writer::Pace;
@@ -50,6 +51,8 @@ pub struct Config {
     pub drain: Duration,
     /// Buffers of lane sockets.
     pub tuning: Tuning,
+    /// What the tap may cost.
+    pub tap: Bounds,
     /// Whether the server attaches a reader of its own.
     pub self_attach: bool,
     /// Log filter.
@@ -101,6 +104,11 @@ impl Config {
                     unsent_bytes: at("unsent_limit").read(value::bytes)?,
                     segment_bytes: at("segment_limit").read(|text| segment(text, receive_bytes))?,
                 }
+            },
+            tap: Bounds {
+                recent_bytes: at("tap_recent").read(value::bytes)? as usize,
+                queue_bytes: at("tap_queue").read(size)?,
+                listeners: at("tap_listeners").read(value::count)?,
             },
             self_attach: at("self_attach").read(value::boolean)?,
             log: at("log").read(|text| {
@@ -209,7 +217,7 @@ mod tests {
         assert_eq!((config.budget, config.pace), (Budget::default(), Pace::default()));
         assert_eq!(config.pace.stall, Duration::from_secs(30));
         assert_eq!(config.drain, Duration::from_secs(10));
-        assert_eq!(config.tuning, Tuning::default());
+        assert_eq!((config.tuning, config.tap), (Tuning::default(), Bounds::default()));
         assert_eq!(config.wire_version, Version::V1);
         assert_eq!(config.providers_file(), PathBuf::from("/tmp/twolane-1000/providers.json"));
     }
@@ -236,6 +244,8 @@ mod tests {
             ("display_frames", "0"),
             ("write_batch", "1"),
             ("contended_batch", "-1"),
+            ("tap_queue", "1"),
+            ("tap_listeners", "0"),
             ("self_attach", "yes"),
             ("run_dir", ""),
             ("log", "a=b=c"),

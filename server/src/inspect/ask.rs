@@ -2,21 +2,13 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use zeroize::Zeroizing;
 
-/// How long the server may take over each step of its answer.
-pub const ASK_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The longest answer that is read, in bytes.
-const ANSWER_BYTES_MAX: u64 = 16 * 1024;
-
-/// The longest head of an answer that is read, in bytes.
-const HEAD_BYTES_MAX: usize = 16 * 1024;
+use crate::limits::{ANSWER_BYTES_MAX, ANSWER_HEAD_BYTES_MAX, ASK_TIMEOUT};
 
 /// A fresh one-use code.
 #[derive(Deserialize)]
@@ -123,7 +115,7 @@ async fn ask_tap(address: SocketAddr, token: &str) -> io::Result<(tokio::net::Tc
     ));
     stream.write_all(request.as_bytes()).await?;
     let mut answer = BytesMut::new();
-    while head(&answer).is_none() && answer.len() < HEAD_BYTES_MAX {
+    while head(&answer).is_none() && answer.len() < ANSWER_HEAD_BYTES_MAX {
         if stream.read_buf(&mut answer).await? == 0 {
             break;
         }

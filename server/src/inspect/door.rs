@@ -13,23 +13,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroize as _;
 
-/// How long a code opens the door.
-pub const CODE_LIFE: Duration = Duration::from_secs(10 * 60);
-
-/// How long a page stays in.
-pub const SESSION_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
-
-/// Codes that may wait to be used; a further one takes the place of the oldest.
-pub const CODES_MAX: usize = 16;
-
-/// Sessions at once; a further one takes the place of the oldest.
-pub const SESSIONS_MAX: usize = 64;
-
-/// Wrong codes and tokens in a row before the door makes everybody wait.
-pub const FAILURES_MAX: u32 = 10;
-
-/// After how long one more wrong try is allowed.
-pub const FAILURE_FORGIVEN_AFTER: Duration = Duration::from_secs(6);
+use crate::limits::{CODE_LIFE, CODES_MAX, FAILURE_FORGIVEN_AFTER, FAILURES_MAX, SESSION_LIFE, SESSIONS_MAX};
 
 const SECRET_LEN: usize = 32;
 type Hash = [u8; 32];

@@ -28,19 +28,14 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::assets::Assets;
-use super::door::{CODE_LIFE, Door, Refusal, SESSION_LIFE};
+use super::door::{Door, Refusal};
 use super::guard::{Place, check_no_origin, check_origin, guard};
 use super::problem::{Problem, json};
 use super::stream::{Pcapng, PcapngBody};
 use super::tap::Tap;
 use super::{Clock, ws};
+use crate::limits::{CODE_LIFE, PAGE_BODY_BYTES_MAX, PAGE_BODY_TIMEOUT, SESSION_LIFE, WS_MESSAGE_BYTES_MAX};
 use crate::stop::{Stop, Stopper};
-
-/// The longest body that is read: a code in JSON is under 64 bytes.
-pub const BODY_BYTES_MAX: usize = 1024;
-
-/// How long a body may take to arrive.
-pub const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -153,8 +148,8 @@ async fn tap(
     let open = ws::Open::new(&site.open);
     let stopping = site.stop.clone();
     Ok(upgrade
-        .max_message_size(ws::MESSAGE_BYTES_MAX)
-        .max_frame_size(ws::MESSAGE_BYTES_MAX)
+        .max_message_size(WS_MESSAGE_BYTES_MAX)
+        .max_frame_size(WS_MESSAGE_BYTES_MAX)
         .on_upgrade(move |socket| ws::serve(socket, stream, left, stopping, open)))
 }
 
@@ -212,19 +207,19 @@ fn session_answer(left: Option<Duration>) -> Response<Body> {
 
 async fn body(request: Request) -> Result<Bytes, Problem> {
     let too_long = || {
-        let text = format!("the body is longer than {BODY_BYTES_MAX} bytes, or was cut off");
+        let text = format!("the body is longer than {PAGE_BODY_BYTES_MAX} bytes, or was cut off");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body", text)
     };
     let body = request.into_body();
     // What is announced to be too long is not waited for.
-    if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
+    if body.size_hint().lower() > PAGE_BODY_BYTES_MAX as u64 {
         return Err(too_long());
     }
-    let read = axum::body::to_bytes(body, BODY_BYTES_MAX);
-    match tokio::time::timeout(BODY_TIMEOUT, read).await {
+    let read = axum::body::to_bytes(body, PAGE_BODY_BYTES_MAX);
+    match tokio::time::timeout(PAGE_BODY_TIMEOUT, read).await {
         Ok(read) => read.map_err(|_| too_long()),
         Err(_) => {
-            let text = format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs());
+            let text = format!("the body did not arrive within {} s", PAGE_BODY_TIMEOUT.as_secs());
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body", text))
         }
     }

@@ -3,7 +3,6 @@
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -13,29 +12,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
+use crate::limits::{
+    ACCEPT_PAUSE, PAGE_CONNECTIONS_MAX, PAGE_HEAD_BYTES_MAX, PAGE_HEAD_LINES_MAX, PAGE_HEAD_TIMEOUT,
+    PAGE_STOP_TIMEOUT,
+};
 use crate::stop::Stop;
 
-/// Connections at once; further ones wait unaccepted.
-pub const CONNECTIONS_MAX: usize = 128;
-
-/// How long a request's head may take, an idle connection's next one included.
-pub const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// The longest request head, in bytes.
-pub const HEAD_BYTES_MAX: usize = 16 * 1024;
-
-/// The most header lines of a request.
-pub const HEAD_LINES_MAX: usize = 64;
-
-/// How long a stop waits for answers under way.
-pub const STOP_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long to wait after a failed accept, which is mostly a want of file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// Serves `router` until `stopping`, then lets answers under way end for [`STOP_TIMEOUT`].
+/// Serves `router` until `stopping`, then lets answers under way end for [`PAGE_STOP_TIMEOUT`].
 pub(crate) async fn listen(listener: TcpListener, router: Router, mut stopping: Stop) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Arc::new(Semaphore::new(PAGE_CONNECTIONS_MAX));
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -54,7 +39,7 @@ pub(crate) async fn listen(listener: TcpListener, router: Router, mut stopping: 
         }
     }
     let ended = async { while connections.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout(STOP_TIMEOUT, ended).await;
+    let _ = tokio::time::timeout(PAGE_STOP_TIMEOUT, ended).await;
     connections.shutdown().await;
 }
 
@@ -73,9 +58,9 @@ async fn serve(stream: TcpStream, router: Router, mut stopping: Stop, _place: Ow
     let _ = stream.set_nodelay(true);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .max_headers(HEAD_LINES_MAX)
-        .max_buf_size(HEAD_BYTES_MAX)
+        .header_read_timeout(PAGE_HEAD_TIMEOUT)
+        .max_headers(PAGE_HEAD_LINES_MAX)
+        .max_buf_size(PAGE_HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades();
     let mut connection = pin!(connection);

@@ -56,9 +56,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 pub use door::{Door, DoorFault};
-pub use tap::Tap;
+pub use tap::{Bounds, Tap};
 pub use token_file::TokenFile;
 
+use crate::limits::PAGE_STOP_TIMEOUT;
 use crate::stop;
 use http::Site;
 
@@ -93,21 +94,15 @@ impl fmt::Debug for Clock {
 /// What may be chosen.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The latest units kept for a page that is opened later, in bytes; 0 keeps none.
-    pub recent_bytes: usize,
-    /// What may wait for one listener of the tap, in bytes.
-    pub listener_bytes: usize,
+    /// What the tap may cost.
+    pub tap: Bounds,
     /// The door's clock.
     pub clock: Clock,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            recent_bytes: tap::RECENT_BYTES,
-            listener_bytes: tap::LISTENER_BYTES,
-            clock: Clock::of_machine(),
-        }
+        Self { tap: Bounds::default(), clock: Clock::of_machine() }
     }
 }
 
@@ -125,7 +120,7 @@ impl Inspect {
         let (stopper, stop) = stop::channel();
         Ok(Self(Arc::new(Site {
             door: Door::new()?,
-            tap: Tap::new(config.recent_bytes, config.listener_bytes),
+            tap: Tap::new(config.tap),
             clock: config.clock,
             assets: assets::Assets::embedded(),
             stopper,
@@ -186,7 +181,7 @@ impl Inspect {
             }
         }
         let mut open = self.0.open.subscribe();
-        let _ = tokio::time::timeout(listen::STOP_TIMEOUT, open.wait_for(|open| *open == 0)).await;
+        let _ = tokio::time::timeout(PAGE_STOP_TIMEOUT, open.wait_for(|open| *open == 0)).await;
         Ok(())
     }
 }

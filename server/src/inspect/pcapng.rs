@@ -32,13 +32,13 @@ fn label(conn: u64, endpoint: &'static str, kind: Kind) -> Label<'static> {
 mod tests {
     use twolane_capture::Direction;
 
-    use super::super::tap::Tap;
+    use super::super::tap::{Bounds, Tap};
     use super::*;
 
     /// Whoever looks sees that the frame was there, and takes the seq of what follows as it is.
     #[tokio::test]
     async fn a_frame_that_was_skipped_is_a_gap_of_its_length() {
-        let tap = Tap::new(1000, 1000);
+        let tap = Tap::new(Bounds { recent_bytes: 1000, queue_bytes: 1000, ..Bounds::default() });
         tap.offer_skipped(3, "providers", Direction::AToB, &[0; 17], 5 << 20);
         let (mut listener, mut entries) = (tap.listen().unwrap(), Vec::new());
         listener.batch(tokio::time::Instant::now(), &mut entries).await;

@@ -10,11 +10,7 @@ use std::sync::Arc;
 use twolane_capture::Direction;
 use twolane_capture::tap::Kind;
 
-/// What one unit costs beside its bytes: its place in the queue and the head of its allocation.
-pub(crate) const UNIT_COST_BYTES: usize = 80;
-
-/// Directions whose losses are told apart; those of further ones are added up under connection 0.
-pub(crate) const LOSSES_TOLD_APART_MAX: usize = 1024;
+use crate::limits::{LOSSES_TOLD_APART_MAX, UNIT_COST_BYTES};
 
 /// One frame or handshake message, as it was on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]

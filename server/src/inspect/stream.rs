@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::Frame;
@@ -12,10 +11,8 @@ use twolane_capture::tap::section;
 
 use super::pcapng;
 use super::tap::{Entry, Listener};
+use crate::limits::TAP_FLUSH_EVERY;
 use crate::stop::Stop;
-
-/// How long a unit may wait for others to travel with it. The first one after a pause does not.
-pub(crate) const FLUSH_EVERY: Duration = Duration::from_millis(30);
 
 /// The chunks for one listener.
 #[derive(Debug)]
@@ -41,7 +38,7 @@ impl Pcapng {
         for entry in self.entries.drain(..) {
             pcapng::write(&entry, &mut out);
         }
-        self.not_before = Some(Instant::now() + FLUSH_EVERY);
+        self.not_before = Some(Instant::now() + TAP_FLUSH_EVERY);
         out.into()
     }
 }

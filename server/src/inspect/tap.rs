@@ -17,18 +17,24 @@ pub use twolane_capture::tap::Kind;
 pub use super::queue::{Entry, Loss, Unit};
 
 use super::queue::Queue;
+use crate::limits::{TAP_BATCH_BYTES, TAP_LISTENERS, TAP_QUEUE_BYTES, TAP_RECENT_BYTES};
 
-/// The latest units kept for a page that is opened later, in bytes.
-pub const RECENT_BYTES: usize = 1024 * 1024;
+/// What a tap may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// The latest units kept for a page that is opened later, in bytes; 0 keeps none.
+    pub recent_bytes: usize,
+    /// What may wait for one listener, in bytes.
+    pub queue_bytes: usize,
+    /// Listeners at once.
+    pub listeners: usize,
+}
 
-/// What may wait for one listener, in bytes: more than the longest control frame.
-pub const LISTENER_BYTES: usize = 8 * 1024 * 1024;
-
-/// Listeners at once.
-pub const LISTENERS_MAX: usize = 16;
-
-/// What ends the wait for a fuller batch, in bytes.
-pub const BATCH_BYTES: usize = 64 * 1024;
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { recent_bytes: TAP_RECENT_BYTES, queue_bytes: TAP_QUEUE_BYTES, listeners: TAP_LISTENERS }
+    }
+}
 
 /// A handle to the tap; clones are the same tap.
 #[derive(Debug, Clone)]
@@ -38,8 +44,7 @@ pub struct Tap(Arc<Shared>);
 struct Shared {
     /// Whether an offer has any effect.
     wanted: AtomicBool,
-    recent_limit_bytes: usize,
-    listener_limit_bytes: usize,
+    bounds: Bounds,
     state: Mutex<State>,
 }
 
@@ -61,14 +66,12 @@ struct Listening {
 }
 
 impl Tap {
-    /// A tap that keeps `recent_bytes` of the past and lets `listener_bytes` wait for each
-    /// listener.
+    /// A tap within these bounds.
     #[must_use]
-    pub fn new(recent_bytes: usize, listener_bytes: usize) -> Self {
+    pub fn new(bounds: Bounds) -> Self {
         Self(Arc::new(Shared {
-            wanted: AtomicBool::new(recent_bytes > 0),
-            recent_limit_bytes: recent_bytes,
-            listener_limit_bytes: listener_bytes,
+            wanted: AtomicBool::new(bounds.recent_bytes > 0),
+            bounds,
             state: Mutex::new(State::default()),
         }))
     }
@@ -76,7 +79,7 @@ impl Tap {
     /// A tap for a server without a page: it keeps nothing, and an offer is one load.
     #[must_use]
     pub fn off() -> Self {
-        Self::new(0, LISTENER_BYTES)
+        Self::new(Bounds { recent_bytes: 0, ..Bounds::default() })
     }
 
     /// Shows one whole frame or handshake message, length prefix included, as it is on the wire.
@@ -116,15 +119,15 @@ impl Tap {
         for listening in &mut state.listeners {
             listening.push(&unit);
         }
-        state.remember(unit, self.0.recent_limit_bytes);
+        state.remember(unit, self.0.bounds.recent_bytes);
     }
 
     /// Begins to listen: the recent past first, then all that follows. `None` if
-    /// [`LISTENERS_MAX`] listen already.
+    /// as many as may listen already.
     #[must_use]
     pub fn listen(&self) -> Option<Listener> {
         let mut state = self.0.lock();
-        if state.listeners.len() >= LISTENERS_MAX {
+        if state.listeners.len() >= self.0.bounds.listeners {
             return None;
         }
         let joined = Entry::Joined {
@@ -132,7 +135,7 @@ impl Tap {
             units: state.forgotten_units,
             bytes: state.forgotten_bytes,
         };
-        let mut queue = Queue::new(self.0.listener_limit_bytes, joined);
+        let mut queue = Queue::new(self.0.bounds.queue_bytes, joined);
         for unit in &state.recent {
             queue.push(unit);
         }
@@ -161,7 +164,7 @@ pub struct Listener {
 
 impl Listener {
     /// Waits for something to tell and moves it to the end of `out`: at `not_before` at the
-    /// earliest, unless [`BATCH_BYTES`] wait. Dropping the future loses nothing.
+    /// earliest, unless [`TAP_BATCH_BYTES`] wait. Dropping the future loses nothing.
     pub async fn batch(&mut self, not_before: Instant, out: &mut Vec<Entry>) {
         loop {
             let early = match self.take(not_before, out) {
@@ -188,10 +191,10 @@ impl Listener {
         if !listening.queue.is_ready() {
             return Taken::Nothing;
         }
-        if listening.queue.held_bytes() < BATCH_BYTES && Instant::now() < not_before {
+        if listening.queue.held_bytes() < TAP_BATCH_BYTES && Instant::now() < not_before {
             return Taken::NotYet;
         }
-        listening.queue.drain(BATCH_BYTES, out);
+        listening.queue.drain(TAP_BATCH_BYTES, out);
         Taken::Some
     }
 }
@@ -200,7 +203,7 @@ impl Drop for Listener {
     fn drop(&mut self) {
         let mut state = self.tap.lock();
         state.listeners.retain(|listening| listening.id != self.id);
-        let wanted = self.tap.recent_limit_bytes > 0 || !state.listeners.is_empty();
+        let wanted = self.tap.bounds.recent_bytes > 0 || !state.listeners.is_empty();
         self.tap.wanted.store(wanted, Ordering::Relaxed);
     }
 }
@@ -216,9 +219,9 @@ impl Listening {
     /// each unit between.
     fn push(&mut self, unit: &Unit) {
         let was_ready = self.queue.is_ready();
-        let was_full = self.queue.held_bytes() >= BATCH_BYTES;
+        let was_full = self.queue.held_bytes() >= TAP_BATCH_BYTES;
         self.queue.push(unit);
-        if !was_ready || (!was_full && self.queue.held_bytes() >= BATCH_BYTES) {
+        if !was_ready || (!was_full && self.queue.held_bytes() >= TAP_BATCH_BYTES) {
             self.ready.notify_one();
         }
     }
@@ -258,7 +261,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_late_listener_missed_is_not_later_than_what_it_is_told() {
-        let tap = Tap::new(200, LISTENER_BYTES);
+        let tap = Tap::new(Bounds { recent_bytes: 200, ..Bounds::default() });
         for _ in 0..3 {
             tap.offer(1, "providers", Direction::AToB, Kind::Frame, &[0; 100]);
         }

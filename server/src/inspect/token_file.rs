@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use super::door::Secret;
+use crate::limits::TOKEN_FILE_BYTES_MAX;
 use crate::net::connection_file;
 use crate::net::secret_file::{self, SecretFault};
 
 /// The file's name in the run directory.
 pub const TOKEN_FILE: &str = "tap-token";
-
-/// The longest file that is read, in bytes.
-const TOKEN_FILE_BYTES_MAX: usize = 256;
 
 /// A published token; dropping it removes the file if it is still this server's.
 #[derive(Debug)]

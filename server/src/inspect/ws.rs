@@ -7,20 +7,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::stream::Pcapng;
+use crate::limits::{WS_CLOSE_TIMEOUT, WS_PING_EVERY, WS_SEND_TIMEOUT};
 use crate::stop::Stop;
-
-/// The longest message a page may send; it has nothing to say but pongs and a close.
-pub const MESSAGE_BYTES_MAX: usize = 1024;
-
-/// How often a page is asked whether it is still there; one that did not answer by the next time
-/// is let go.
-pub const PING_EVERY: Duration = Duration::from_secs(20);
-
-/// How long one batch may take to be taken by a slow page.
-pub const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How long a close may take.
-pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Counts an open WebSocket for as long as it lives.
 #[derive(Debug)]
@@ -62,13 +50,13 @@ pub(crate) async fn serve(
     if let End::Told(code, reason) = end {
         let close = Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::from_static(reason) }));
         // A page that does not take even this is gone.
-        let _ = timeout(CLOSE_TIMEOUT, socket.send(close)).await;
+        let _ = timeout(WS_CLOSE_TIMEOUT, socket.send(close)).await;
     }
 }
 
 async fn send_tap(socket: &mut WebSocket, stream: &mut Pcapng, session_left: Duration) -> End {
     let session_ends = Instant::now() + session_left;
-    let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+    let mut ping = interval_at(Instant::now() + WS_PING_EVERY, WS_PING_EVERY);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut answered = true;
     loop {
@@ -95,7 +83,7 @@ async fn send_tap(socket: &mut WebSocket, stream: &mut Pcapng, session_left: Dur
                 return End::Told(close_code::POLICY, "the session ended");
             }
         };
-        match timeout(SEND_TIMEOUT, socket.send(message)).await {
+        match timeout(WS_SEND_TIMEOUT, socket.send(message)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) | Err(_) => return End::Gone,
         }

@@ -14,13 +14,8 @@ use twolane_core::lanes::outbox::Place;
 
 use super::Provider;
 use super::player;
+use crate::limits::{REFUSALS_MAX, RUNS_MAX};
 use crate::net::lanes::Lanes;
-
-/// Runs that one peer may have at once.
-const RUNS_MAX: usize = 256;
-
-/// Steps whose refusal may wait for room in the lanes; over it the peer is read no further.
-const REFUSALS_MAX: usize = 64;
 
 /// A step that is to be played: asked for by the peer, or chosen by us.
 #[derive(Clone, Debug)]

@@ -10,12 +10,7 @@ use twolane_core::body::{Direction, DisplayEvent, Payload, ProviderControl, Tag}
 use twolane_core::envelope::Lane;
 
 use super::words::words;
-
-/// Longest script file in bytes.
-const FILE_MAX: u64 = 8 * 1024 * 1024;
-
-/// Most events of a script, repetitions and typed words counted one by one.
-const EVENTS_MAX: usize = 1_000_000;
+use crate::limits::{SCRIPT_EVENTS_MAX, SCRIPT_FILE_BYTES_MAX};
 
 /// The script inside the binary.
 const DEFAULT: &str = include_str!("../../scripts/default.toml");
@@ -169,9 +164,10 @@ impl Script {
         let unreadable = |source| ScriptFault::Unreadable { path: path.to_owned(), source };
         let name = path.display().to_string();
         let len = std::fs::metadata(path).map_err(unreadable)?.len();
-        if len > FILE_MAX {
-            let reason =
-                format!("{len} bytes; at most {FILE_MAX} are read (`times` and `word_ms` make events)");
+        if len > SCRIPT_FILE_BYTES_MAX {
+            let reason = format!(
+                "{len} bytes; at most {SCRIPT_FILE_BYTES_MAX} are read (`times` and `word_ms` make events)"
+            );
             return Err(ScriptFault::Whole { name, reason });
         }
         Self::parse(&name, &std::fs::read_to_string(path).map_err(unreadable)?)
@@ -266,8 +262,8 @@ impl Reader {
     }
 
     fn push(&mut self, after: Duration, lane: Lane, payload: Vec<u8>, last: bool) -> Result<(), String> {
-        if self.events.len() >= EVENTS_MAX {
-            return Err(format!("more than {EVENTS_MAX} events"));
+        if self.events.len() >= SCRIPT_EVENTS_MAX {
+            return Err(format!("more than {SCRIPT_EVENTS_MAX} events"));
         }
         let dropped = match Payload::parse(&payload).and_then(|payload| DisplayEvent::read(&payload)) {
             Ok(DisplayEvent::DisplayGap { dropped }) => Some(dropped),

@@ -17,17 +17,30 @@ use twolane_core::envelope::{Flags, FrameType, Header, Parts, Version};
 /// Far beyond what anything here takes, on a machine that is busy with other things.
 pub(crate) const BOUND: Duration = Duration::from_secs(60);
 
-/// Bodies within one segment and over several, on both lanes, packets of one frame and of many.
-const EVENTS: &str = "start = \"request\"\n\
-    [[event]]\nlane = \"control\"\npayload = { type = \"stream_start\", message_id = \"m\", model = \"model-1\" }\n\
-    [[event]]\nlane = \"display\"\ntimes = 90\nevery_ms = 1\n\
-    payload = { type = \"text_delta\", message_id = \"m\", delta = \"w\u{f6}rds, and \\\"quoted\\\" ones\" }\n\
-    [[event]]\nlane = \"display\"\npayload = { type = \"reasoning_delta\", message_id = \"m\", delta = \"LONG\" }\n\
-    [[event]]\nlane = \"display\"\ntimes = 90\nevery_ms = 1\n\
-    payload = { type = \"text_delta\", message_id = \"m\", delta = \"more\" }\n\
-    [[event]]\nlane = \"control\"\n\
-    payload = { type = \"assistant_message\", message = { message_id = \"m\", content = [{ type = \"text\", text = \"LONGEST\" }] } }\n\
-    [[event]]\nlane = \"control\"\npayload = { type = \"finished\" }\n";
+/// Bodies within one segment and over several, on both lanes; many deltas, no two of them of one message, so that a
+/// server that is slow merges none.
+fn script() -> String {
+    let event = |lane: &str, payload: &str| {
+        format!("[[event]]\nafter_ms = 1\nlane = \"{lane}\"\npayload = {payload}\n")
+    };
+    let delta = |at: usize, text: &str| {
+        let kind = if at.is_multiple_of(2) { "text_delta" } else { "reasoning_delta" };
+        event("display", &format!("{{ type = \"{kind}\", message_id = \"m{at}\", delta = \"{text}\" }}"))
+    };
+    let mut script = "start = \"request\"\n".to_owned();
+    script += &event("control", "{ type = \"stream_start\", message_id = \"m\", model = \"model-1\" }");
+    script.extend((0..90).map(|at| delta(at, "w\u{f6}rds, and \\\"quoted\\\" ones")));
+    script += &delta(90, &"thought ".repeat(5000));
+    script.extend((91..180).map(|at| delta(at, "more")));
+    let text = "a long text ".repeat(20_000);
+    script += &event(
+        "control",
+        &format!(
+            "{{ type = \"assistant_message\", message = {{ message_id = \"m\", content = [{{ type = \"text\", text = \"{text}\" }}] }} }}"
+        ),
+    );
+    script + &event("control", "{ type = \"finished\" }")
+}
 
 /// A server process that ends with the test.
 pub(crate) struct Server {
@@ -43,14 +56,11 @@ impl Server {
     /// Serves on a free port of this loopback address.
     pub(crate) fn start(ip: &str, version: Version) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("script.toml");
-        let events = EVENTS
-            .replace("LONGEST", &"a long text ".repeat(20_000))
-            .replace("LONG", &"thought ".repeat(5000));
-        fs::write(&script, events).unwrap();
+        let file = folder.path().join("script.toml");
+        fs::write(&file, script()).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_twolane"));
         command.args(["serve", "--no-http", "--providers", &format!("{ip}:0")]);
-        command.args(["--wire-version", &version.number().to_string(), "--script"]).arg(script);
+        command.args(["--wire-version", &version.number().to_string(), "--script"]).arg(file);
         command.arg("--run-dir").arg(folder.path().join("run")).env("XDG_CONFIG_HOME", "/nonexistent");
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TWOLANE_")) {
             command.env_remove(name);

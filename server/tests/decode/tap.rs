@@ -35,10 +35,14 @@ impl Process {
     }
 
     fn serve(folder: &Path) -> Self {
+        Self::serve_with(folder, &[])
+    }
+
+    fn serve_with(folder: &Path, more: &[&str]) -> Self {
         let script = folder.join("script.toml");
         fs::write(&script, SCRIPT).unwrap();
         let arguments = ["serve", "--http", "127.0.0.1:0", "--script", script.to_str().unwrap()];
-        let mut server = Self::start(&arguments, &folder.join("run"));
+        let mut server = Self::start(&[&arguments, more].concat(), &folder.join("run"));
         server.said("try ");
         server
     }
@@ -143,4 +147,18 @@ fn without_a_server_or_its_token_it_is_3_and_an_older_file_stays() {
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("401") && said.contains("tap-token"), "{said}");
     assert_eq!(fs::read(&path).unwrap(), b"older");
+}
+
+#[test]
+fn as_many_listen_at_once_as_the_configuration_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_dir = folder.path().join("run");
+    let config = folder.path().join("config.toml");
+    fs::write(&config, "tap_listeners = 1\ntap_recent = \"0\"\n").unwrap();
+    let _server = Process::serve_with(folder.path(), &["--config", config.to_str().unwrap()]);
+    let mut first = Process::start(&["tap", "-o", "-"], &run_dir);
+    first.said("tapping");
+    let (code, said) = Process::start(&["tap", "-o", "-"], &run_dir).ended();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("503"), "{said}");
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use twolane::inspect::Config;
-use twolane::inspect::door::{CODE_LIFE, FAILURE_FORGIVEN_AFTER, FAILURES_MAX, SESSION_LIFE};
+use twolane::limits::{CODE_LIFE, FAILURE_FORGIVEN_AFTER, FAILURES_MAX, SESSION_LIFE};
 
 use super::client::{Ask, Running, send};
 

@@ -9,8 +9,9 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
-use twolane::inspect::tap::{Direction, Kind, LISTENERS_MAX};
+use twolane::inspect::tap::{Bounds, Direction, Kind};
 use twolane::inspect::{Config, Tap};
+use twolane::limits::TAP_LISTENERS;
 use twolane_capture::{Format, Piece, SegmentSink, Source};
 
 use super::client::{Ask, Running};
@@ -133,7 +134,7 @@ async fn a_page_reads_the_recent_past_and_then_what_follows() {
 
 #[tokio::test]
 async fn a_page_that_joins_late_is_told_how_much_passed() {
-    let config = Config { recent_bytes: 1000, ..Config::default() };
+    let config = Config { tap: Bounds { recent_bytes: 1000, ..Bounds::default() }, ..Config::default() };
     let running = Running::start_at("127.0.0.1:0", config).await;
     let tap = running.inspect.tap();
     for nth in 0..10_u8 {
@@ -159,7 +160,7 @@ async fn a_page_that_joins_late_is_told_how_much_passed() {
 async fn a_slow_page_is_told_exactly_what_it_lost() {
     const UNITS: u64 = 4000;
     const UNIT_BYTES: usize = 10_000;
-    let config = Config { listener_bytes: 256 * 1024, ..Config::default() };
+    let config = Config { tap: Bounds { queue_bytes: 256 * 1024, ..Bounds::default() }, ..Config::default() };
     let running = Running::start_at("127.0.0.1:0", config).await;
     let mut socket = listen(&running).await;
     let tap = running.inspect.tap();
@@ -271,11 +272,11 @@ async fn only_so_many_listen_at_once() {
     let running = Running::start().await;
     let cookie = running.cookie().await;
     let tap = running.inspect.tap();
-    let listeners: Vec<_> = (0..LISTENERS_MAX).map(|_| tap.listen().unwrap()).collect();
+    let listeners: Vec<_> = (0..TAP_LISTENERS).map(|_| tap.listen().unwrap()).collect();
     let ask = Ask::new("GET", "/api/tap").origin(&running).header("Cookie", &cookie).upgrade();
     let answer = ask.send(&running).await;
     assert_eq!((answer.status, answer.reason().as_str()), (503, "taps"));
-    assert_eq!(tap.listeners(), LISTENERS_MAX);
+    assert_eq!(tap.listeners(), TAP_LISTENERS);
     drop(listeners);
     assert_eq!(ask.send(&running).await.status, 101);
     running.stop().await;
