@@ -1,6 +1,8 @@
 //! Frames: a header and its body, out of and into byte streams cut anywhere (docs/wire.md, "Frames").
 
-use crate::envelope::{Header, HeaderFault, Peeked, Version, peek};
+use core::hint::black_box;
+
+use crate::envelope::{Header, HeaderFault, Peeked, Version, legal, peek};
 use crate::limits::{BODY_LEN_MAX, HEADER_LEN_MAX};
 
 /// One frame, its body borrowed from the buffer that was decoded.
@@ -72,7 +74,40 @@ impl FrameDecoder {
     }
 
     /// Looks at the front of the unread bytes.
+    #[inline]
     pub fn decode<'a>(&mut self, unread: &'a [u8]) -> Result<Decoded<'a>, FrameFault> {
+        match self.whole_frame(unread) {
+            Some((frame, consumed)) => Ok(Decoded { consumed, item: Item::Frame(frame) }),
+            None => self.decode_any(unread),
+        }
+    }
+
+    /// The whole frames at the front of `unread`, one after the other: the way through a buffer of many frames.
+    pub const fn whole_frames<'d, 'a>(&'d mut self, unread: &'a [u8]) -> WholeFrames<'d, 'a> {
+        WholeFrames { decoder: self, unread }
+    }
+
+    /// The short way: a whole frame within the limit, of the latched version where there is one. It knows no faults.
+    #[inline(always)]
+    fn whole_frame<'a>(&mut self, unread: &'a [u8]) -> Option<(Frame<'a>, usize)> {
+        let header = legal(unread)?;
+        let version = header.version();
+        let start = version.header_len();
+        let total = start + header.body_len() as usize;
+        let body = unread.get(start..total)?;
+        let in_step = self.skip == 0 && self.failed.is_none();
+        let same_version = self.latched.is_none_or(|latched| latched == version);
+        if !in_step || !same_version || header.body_len() > self.body_limit {
+            return None;
+        }
+        self.latched = Some(version);
+        self.offset += total as u64;
+        Some((Frame { header, body }, total))
+    }
+
+    /// Whatever else the front may be.
+    #[inline(never)]
+    fn decode_any<'a>(&mut self, unread: &'a [u8]) -> Result<Decoded<'a>, FrameFault> {
         if let Some(fault) = self.failed {
             return Err(fault);
         }
@@ -177,6 +212,38 @@ impl FrameDecoder {
             Some(found) if found != latched => Err(FrameReason::VersionChanged { latched, found }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Bytes by which [`WholeFrames`] touches memory before it gets there: a page, far enough for the memory to answer.
+const READ_AHEAD_BYTES: usize = 4096;
+
+/// Whole frames of one buffer; ends before whatever is none, which [`FrameDecoder::decode`] names.
+#[derive(Debug)]
+pub struct WholeFrames<'d, 'a> {
+    decoder: &'d mut FrameDecoder,
+    unread: &'a [u8],
+}
+
+impl<'a> WholeFrames<'_, 'a> {
+    /// The bytes behind the frames that were handed out.
+    pub const fn unread(&self) -> &'a [u8] {
+        self.unread
+    }
+}
+
+impl<'a> Iterator for WholeFrames<'_, 'a> {
+    type Item = Frame<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Frame<'a>> {
+        // Where a header is, is known only from the one before it, so the processor cannot wait for many at once.
+        if let Some(byte) = self.unread.get(READ_AHEAD_BYTES) {
+            black_box(*byte);
+        }
+        let (frame, total) = self.decoder.whole_frame(self.unread)?;
+        self.unread = self.unread.get(total..).unwrap_or_default();
+        Some(frame)
     }
 }
 

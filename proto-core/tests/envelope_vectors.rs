@@ -114,3 +114,36 @@ fn a_header_that_version_1_cannot_hold_is_not_made() {
     };
     assert_eq!(Header::new(parts), Err(HeaderFault::EpochInVersion1 { epoch: 3 }));
 }
+
+/// The short way of `peek` and the rules of `Header::new` are two spellings of one judgement.
+#[test]
+fn bytes_are_judged_as_their_fields_are() {
+    for version in [Version::V1, Version::V2] {
+        for (code, bits) in (0..=255).flat_map(|code| (0..=255).map(move |bits| (code, bits))) {
+            for (len, channel, epoch) in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (0, 1, 1)] {
+                let mut wire = vec![len, 0, 0, 0, version.number(), code, bits, channel, 0];
+                if version == Version::V2 {
+                    wire.extend([epoch, 0, 0, 0]);
+                } else if epoch != 0 {
+                    continue;
+                }
+                wire.extend([9, 0, 0, 0, 0, 0, 0, 0]);
+                let judged = FrameType::from_code(code).map_or(
+                    Err(HeaderFault::UnknownType { found: code }),
+                    |frame_type| {
+                        Header::new(Parts {
+                            version,
+                            frame_type,
+                            flags: Flags::from_bits(bits),
+                            channel: channel.into(),
+                            epoch: epoch.into(),
+                            corr: 9,
+                            len: len.into(),
+                        })
+                    },
+                );
+                assert_eq!(peek(&wire), judged.map(Peeked::Header), "{wire:?}");
+            }
+        }
+    }
+}

@@ -221,6 +221,43 @@ fn a_fixed_buffer_hands_out_what_fits_and_skips_what_does_not() {
     assert_eq!(frames.end(), Ok(()));
 }
 
+#[test]
+fn whole_frames_end_before_what_is_none_and_the_decoder_goes_on_there() {
+    let two = [frame(Version::V1, b"one", 1), frame(Version::V1, b"", 2)].concat();
+    let other_version = frame(Version::V2, b"x", 3);
+    let too_long = frame(Version::V1, &[9; 300], 3);
+    let cut = &too_long[..9];
+    for (behind, named) in [
+        (&b""[..], Ok(Item::Need(5))),
+        (cut, Ok(Item::Need(17))),
+        (&too_long, Ok(Item::Oversize(header(Version::V1, 300, 3)))),
+        (&other_version, Err(FrameReason::VersionChanged { latched: Version::V1, found: Version::V2 })),
+    ] {
+        let wire = [&two[..], behind].concat();
+        let mut decoder = FrameDecoder::new(100);
+        let mut frames = decoder.whole_frames(&wire);
+        let seen: Vec<_> = frames.by_ref().map(|frame| (frame.header.corr(), frame.body.to_vec())).collect();
+        assert_eq!(seen, [(1, b"one".to_vec()), (2, b"".to_vec())]);
+        let rest = frames.unread();
+        assert_eq!(rest, behind);
+        assert_eq!(decoder.offset(), two.len() as u64);
+        let next = decoder.decode(rest).map(|decoded| decoded.item).map_err(|fault| fault.reason);
+        assert_eq!(next, named);
+    }
+}
+
+#[test]
+fn no_frame_is_whole_inside_a_skipped_body_or_behind_a_fault() {
+    let inside = frame(Version::V1, b"not a frame", 2);
+    let oversize = header(Version::V1, 300, 1).encode();
+    let mut decoder = FrameDecoder::new(100);
+    assert!(decoder.decode(&oversize).is_ok());
+    assert_eq!(decoder.whole_frames(&inside).count(), 0);
+    let mut decoder = FrameDecoder::new(100);
+    assert!(decoder.decode(&[0; 5]).is_err());
+    assert_eq!(decoder.whole_frames(&inside).count(), 0);
+}
+
 proptest! {
     #[test]
     fn any_bytes_in_any_chunks_give_the_same_outcome(

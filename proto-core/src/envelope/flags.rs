@@ -39,6 +39,8 @@ impl Flags {
     pub const LAST: u8 = 0x08;
     /// Bits 4-5 in version 2: [`Admission`].
     pub const ADMISSION: u8 = 0x30;
+    /// The admission bits of [`Admission::Sheddable`].
+    pub(super) const SHEDDABLE: u8 = 0x20;
     /// Bit 6 in version 2: sent by a daemon unasked. Shown, without effect here.
     pub const DAEMON_ORIGIN: u8 = 0x40;
     /// Bit 7 in version 2: belongs to a subscription. Shown, without effect here.

@@ -20,6 +20,11 @@ program!(|bytes| {
         }
         unread = unread.get(decoded.consumed..).unwrap_or_default();
     }
+    let mut whole = decoder.whole_frames(unread);
+    while let Some(frame) = whole.next() {
+        output(frame.body.len());
+    }
+    unread = whole.unread();
     output(decoder.end(unread));
     let mut second = [0; 512];
     if let Ok(mut frames) = FrameBuffer::new(input(&mut second)) {
