@@ -1,45 +1,77 @@
 //! What is timed, against rivals in the same run: `cargo xtask bench [NAME]`.
 
+mod fields;
 mod figures;
 mod lanes;
+mod peek;
 mod reader;
 mod rival;
 mod stopped;
+mod timing;
 mod traffic;
+mod walk;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 /// Twolane's benches. Rounds of the things compared take turns; medians over the rounds are printed.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
 struct Cli {
     /// Run this bench alone
-    #[arg(value_parser = ["lanes", "stopped"])]
-    name: Option<String>,
-    /// Rounds of each thing compared
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
-    rounds: u32,
-    /// Seconds of one round
+    #[arg(value_enum)]
+    name: Option<Name>,
+    /// Rounds of each thing compared; each bench has its own number of them where none is given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=99))]
+    rounds: Option<u32>,
+    /// Seconds of one round of `lanes`
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
     /// Seconds for which the reader of `stopped` stops
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     stop_seconds: u64,
+    /// Mebibytes that `walk` walks over
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=16384))]
+    walk_mib: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// Headers, against the first peer's decoder
+    Peek,
+    /// Frames of a buffer beyond every cache, against the same and against reading every byte
+    Walk,
+    /// A body's fields and its payload's type, against serde_json
+    Fields,
+    /// Control behind a flood of display on two lanes, against one queue
+    Lanes,
+    /// The same flood before a reader that stops
+    Stopped,
+}
+
+impl Name {
+    async fn bench(self, cli: &Cli) -> bool {
+        let rounds = |default| cli.rounds.unwrap_or(default);
+        match self {
+            Self::Peek => peek::bench(rounds(15)),
+            Self::Walk => walk::bench(rounds(7), cli.walk_mib),
+            Self::Fields => fields::bench(rounds(15)),
+            Self::Lanes => lanes::bench(rounds(3), Duration::from_secs(cli.seconds)).await,
+            Self::Stopped => stopped::bench(Duration::from_secs(cli.stop_seconds)).await,
+        }
+    }
 }
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 4)]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    let wanted = |name: &str| cli.name.as_deref().is_none_or(|only| only == name);
     let mut kept = true;
-    if wanted("lanes") {
-        kept &= lanes::bench(cli.rounds, Duration::from_secs(cli.seconds)).await;
-    }
-    if wanted("stopped") {
-        kept &= stopped::bench(Duration::from_secs(cli.stop_seconds)).await;
+    for name in Name::value_variants() {
+        if cli.name.is_none_or(|only| only == *name) {
+            kept &= name.bench(&cli).await;
+        }
     }
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
