@@ -7,14 +7,21 @@ mod peek;
 mod reader;
 mod rival;
 mod stopped;
+mod tcp;
 mod timing;
 mod traffic;
 mod walk;
 
+use std::alloc::System;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+/// Counts what both ends of `tcp` allocate.
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Twolane's benches. Rounds of the things compared take turns; medians over the rounds are printed.
 #[derive(Parser)]
@@ -45,6 +52,8 @@ enum Name {
     Walk,
     /// A body's fields and its payload's type, against serde_json
     Fields,
+    /// Frames over a loopback connection, against a bare loop and other framings
+    Tcp,
     /// Control behind a flood of display on two lanes, against one queue
     Lanes,
     /// The same flood before a reader that stops
@@ -58,6 +67,7 @@ impl Name {
             Self::Peek => peek::bench(rounds(15)),
             Self::Walk => walk::bench(rounds(7), cli.walk_mib),
             Self::Fields => fields::bench(rounds(15)),
+            Self::Tcp => tcp::bench(rounds(5)).await,
             Self::Lanes => lanes::bench(rounds(3), Duration::from_secs(cli.seconds)).await,
             Self::Stopped => stopped::bench(Duration::from_secs(cli.stop_seconds)).await,
         }
