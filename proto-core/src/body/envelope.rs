@@ -72,7 +72,7 @@ impl<'a> Payload<'a> {
     }
 
     /// Reads `text` as the payload that will stand in an envelope, which is one level of nesting.
-    pub(super) fn parse_enveloped(text: &'a [u8]) -> Result<Self, BodyFault> {
+    pub(crate) fn parse_enveloped(text: &'a [u8]) -> Result<Self, BodyFault> {
         Self::from_value(Value::parse_nested(text, 1)?)
     }
 

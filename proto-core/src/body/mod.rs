@@ -19,4 +19,6 @@ pub use envelope::{BODY_SCHEMA_VERSION, Body, Payload};
 pub use fault::{BodyFault, BodyReason, Expected};
 pub use peek::{Peeked, peek};
 pub use tag::{Direction, Tag};
+#[cfg(feature = "alloc")]
+pub(crate) use write::write_read;
 pub use write::{WriteFault, write, write_into};

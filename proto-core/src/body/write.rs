@@ -51,6 +51,12 @@ pub fn write(
     seq: u64,
     payload: &[u8],
 ) -> Result<(), WriteFault> {
+    check_place(run_id, step_id, seq)?;
+    let payload = Payload::parse_enveloped(payload).map_err(WriteFault::Payload)?;
+    write_read(out, run_id, step_id, seq, &payload)
+}
+
+fn check_place(run_id: &str, step_id: u64, seq: u64) -> Result<(), WriteFault> {
     match run_id.len() {
         0 => return Err(WriteFault::EmptyRunId),
         len if len > ID_LEN_MAX => return Err(WriteFault::RunIdTooLong { len }),
@@ -61,7 +67,18 @@ pub fn write(
             return Err(WriteFault::IntegerTooLarge { member, value });
         }
     }
-    let payload = Payload::parse_enveloped(payload).map_err(WriteFault::Payload)?;
+    Ok(())
+}
+
+/// [`write()`] around a payload that was read by [`Payload::parse_enveloped`].
+pub(crate) fn write_read(
+    out: &mut impl Write,
+    run_id: &str,
+    step_id: u64,
+    seq: u64,
+    payload: &Payload<'_>,
+) -> Result<(), WriteFault> {
+    check_place(run_id, step_id, seq)?;
     // The scanner checked that it is UTF-8.
     let payload = core::str::from_utf8(payload.raw()).map_err(|_| WriteFault::Full)?;
     write!(out, "{{\"version\":{BODY_SCHEMA_VERSION},\"run_id\":")?;

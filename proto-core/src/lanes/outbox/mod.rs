@@ -3,14 +3,16 @@
 //! Sans-IO: payloads and the time go in, encoded frames come out in the order in which they belong on the socket
 //! (docs/wire.md, "Lanes").
 
+mod control;
 mod payload;
 mod queue;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
+use control::ControlQueue;
 use payload::{Role, assembled, role};
 use queue::{Content, DisplayQueue, Entry, Freed, Origin};
 
@@ -98,20 +100,13 @@ pub enum PushFault {
 pub struct Outbox {
     version: Version,
     budget: Budget,
-    control: VecDeque<Control>,
-    control_bytes: usize,
+    control: ControlQueue,
     streams: BTreeMap<Generation, Stream>,
     display: Freed,
     arrivals: u64,
     shed_total: u64,
-}
-
-#[derive(Debug)]
-struct Control {
-    generation: Generation,
-    /// Ends the generation; when its display will be shed rather than waited for.
-    last: Option<u64>,
-    frame: Vec<u8>,
+    /// Where a frame is put together.
+    scratch: Vec<u8>,
 }
 
 /// One generation's numbers and its unsent display.
@@ -129,12 +124,12 @@ impl Outbox {
         Self {
             version,
             budget,
-            control: VecDeque::new(),
-            control_bytes: 0,
+            control: ControlQueue::default(),
             streams: BTreeMap::new(),
             display: Freed::default(),
             arrivals: 0,
             shed_total: 0,
+            scratch: Vec::new(),
         }
     }
 
@@ -150,18 +145,16 @@ impl Outbox {
         payload: &[u8],
         last: bool,
     ) -> Result<(), PushFault> {
-        let read = Payload::parse(payload).map_err(PushFault::Payload)?;
+        let read = Payload::parse_enveloped(payload).map_err(PushFault::Payload)?;
         let seq = self.open_stream(place.generation)?.map_or(0, |stream| stream.control_seq);
         let flags = if last { Flags::CONTROL_LAST } else { Flags::CONTROL };
-        let frame = self.encode(&place.origin(), place.generation, flags, seq, payload)?;
-        let len = frame.len() - self.version.header_len();
-        if len > CONTROL_BODY_MAX as usize {
-            return Err(PushFault::ControlTooLong { len });
-        }
-        // One frame always fits an empty queue, so that a budget below it cannot stop a connection for ever.
-        if !self.control.is_empty() && self.control_bytes + frame.len() > self.budget.control_bytes {
-            return Err(PushFault::Full);
-        }
+        let mut scratch = core::mem::take(&mut self.scratch);
+        scratch.clear();
+        let pushed = self.push_encoded(now_ms, place, &read, seq, flags, &mut scratch);
+        // One long frame must not be paid for as long as the outbox lives.
+        scratch.shrink_to(SCRATCH_KEPT_BYTES);
+        self.scratch = scratch;
+        pushed?;
         let stream = self.streams.entry(place.generation).or_default();
         stream.control_seq = seq + 1;
         stream.ended = last;
@@ -172,9 +165,29 @@ impl Outbox {
             freed = stream.display.shed_assembled(&message);
         }
         self.account(freed);
-        self.control_bytes += frame.len();
-        let last = last.then(|| now_ms.saturating_add(LAST_WAIT_MS));
-        self.control.push_back(Control { generation: place.generation, last, frame });
+        Ok(())
+    }
+
+    fn push_encoded(
+        &mut self,
+        now_ms: u64,
+        place: Place<'_>,
+        payload: &Payload<'_>,
+        seq: u64,
+        flags: Flags,
+        frame: &mut Vec<u8>,
+    ) -> Result<(), PushFault> {
+        self.encode(place, flags, seq, payload, frame)?;
+        let len = frame.len() - self.version.header_len();
+        if len > CONTROL_BODY_MAX as usize {
+            return Err(PushFault::ControlTooLong { len });
+        }
+        // One frame always fits an empty queue, so that a budget below it cannot stop a connection for ever.
+        if !self.control.is_empty() && self.control.bytes() + frame.len() > self.budget.control_bytes {
+            return Err(PushFault::Full);
+        }
+        let deadline_ms = flags.is_last().then(|| now_ms.saturating_add(LAST_WAIT_MS));
+        self.control.push(place.generation, deadline_ms, frame);
         Ok(())
     }
 
@@ -183,7 +196,7 @@ impl Outbox {
     /// A delta joins the last queued entry of its generation where they differ in nothing but their text; it then
     /// takes no seq of its own.
     pub fn push_display(&mut self, place: Place<'_>, payload: &[u8]) -> Result<u64, PushFault> {
-        let read = Payload::parse(payload).map_err(PushFault::Payload)?;
+        let read = Payload::parse_enveloped(payload).map_err(PushFault::Payload)?;
         let shed_before = self.shed_total;
         let seq = self.open_stream(place.generation)?.map_or(0, |stream| stream.display_seq);
         let origin = place.origin();
@@ -195,7 +208,8 @@ impl Outbox {
             self.shed_over_budget();
             return Ok(self.shed_total - shed_before);
         }
-        let frame = self.encode(&origin, place.generation, Flags::display(self.version), seq, payload)?;
+        let mut frame = Vec::new();
+        self.encode(place, Flags::display(self.version), seq, &read, &mut frame)?;
         let stream = self.streams.entry(place.generation).or_default();
         stream.display_seq = seq + 1;
         let is_reset = role == Role::Reset;
@@ -258,10 +272,7 @@ impl Outbox {
             }
             self.streams.remove(&generation);
         }
-        let control = self.control.remove(place)?;
-        self.control_bytes -= control.frame.len();
-        out.extend_from_slice(&control.frame);
-        Some(Lane::Control)
+        self.control.take(place, out).then_some(Lane::Control)
     }
 
     /// Appends the next display frame or gap to `out`, of a generation that is about to end first.
@@ -312,8 +323,8 @@ impl Outbox {
     }
 
     /// Bytes that are queued on both lanes.
-    pub const fn queued_bytes(&self) -> usize {
-        self.control_bytes + self.display.bytes
+    pub fn queued_bytes(&self) -> usize {
+        self.control.bytes() + self.display.bytes
     }
 
     fn open_stream(&self, generation: Generation) -> Result<Option<&Stream>, PushFault> {
@@ -384,39 +395,45 @@ impl Outbox {
         let mut payload = String::new();
         // Writing to a String cannot fail.
         let _ = write!(payload, "{{\"type\":\"display_gap\",\"dropped\":{dropped}}}");
-        self.encode(origin, generation, Flags::display(self.version), seq, payload.as_bytes())
+        let payload = Payload::parse_enveloped(payload.as_bytes()).map_err(PushFault::Payload)?;
+        let Origin { corr, run_id, step_id } = origin;
+        let place = Place { generation, corr: *corr, run_id, step_id: *step_id };
+        let mut frame = Vec::new();
+        self.encode(place, Flags::display(self.version), seq, &payload, &mut frame)?;
+        Ok(frame)
     }
 
+    /// Appends a frame to `frame`, which is empty.
     fn encode(
         &self,
-        origin: &Origin,
-        generation: Generation,
+        place: Place<'_>,
         flags: Flags,
         seq: u64,
-        payload: &[u8],
-    ) -> Result<Vec<u8>, PushFault> {
+        payload: &Payload<'_>,
+        frame: &mut Vec<u8>,
+    ) -> Result<(), PushFault> {
         if seq > INTEGER_MAX {
             return Err(PushFault::SeqExhausted);
         }
         let header_len = self.version.header_len();
-        let mut frame = Vec::with_capacity(header_len + ENVELOPE_ROOM + origin.run_id.len() + payload.len());
+        frame.reserve(header_len + ENVELOPE_ROOM + place.run_id.len() + payload.raw().len());
         frame.resize(header_len, 0);
-        body::write(&mut Tail(&mut frame), &origin.run_id, origin.step_id, seq, payload)?;
+        body::write_read(&mut Tail(frame), place.run_id, place.step_id, seq, payload)?;
         let len = frame.len() - header_len;
         let header = Header::new(Parts {
             version: self.version,
             frame_type: FrameType::StreamData,
             flags,
-            channel: generation.channel,
-            epoch: generation.epoch,
-            corr: origin.corr,
+            channel: place.generation.channel,
+            epoch: place.generation.epoch,
+            corr: place.corr,
             len: u32::try_from(len).map_err(|_| PushFault::ControlTooLong { len })?,
         })?;
         let bytes = header.encode();
         if let Some(front) = frame.get_mut(..bytes.len()) {
             front.copy_from_slice(&bytes);
         }
-        Ok(frame)
+        Ok(())
     }
 }
 
@@ -432,3 +449,6 @@ impl Write for Tail<'_> {
 
 /// Bytes of a body beside its run id and payload, about: only a guess for one allocation.
 const ENVELOPE_ROOM: usize = 96;
+
+/// Bytes of the scratch that are kept between two frames.
+const SCRATCH_KEPT_BYTES: usize = 16 * 1024;
