@@ -5,7 +5,12 @@ use anyhow::Result;
 use crate::command::{cargo, run};
 
 pub(crate) fn format() -> Result<()> {
-    run(&mut cargo(["fmt", "--all", "--check"]), "cargo fmt --all")
+    run(&mut cargo(["fmt", "--all", "--check"]), "cargo fmt --all")?;
+    // A workspace of its own, which the line above does not see.
+    run(
+        &mut cargo(["fmt", "--manifest-path", "bench/Cargo.toml", "--check"]),
+        "cargo fmt --manifest-path bench/Cargo.toml",
+    )
 }
 
 pub(crate) fn clippy() -> Result<()> {
