@@ -70,6 +70,17 @@ impl<'b> FrameBuffer<'b> {
         self.end = self.end.saturating_add(count).min(self.storage.len());
     }
 
+    /// The bytes that nothing was made of yet: what a handshake before the first frame looks at.
+    pub fn unread(&self) -> &[u8] {
+        self.storage.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Drops `count` bytes from the front of [`unread`](Self::unread), which the decoder then never sees: those of a
+    /// handshake. Bytes of frames are [`take`](Self::take)'s to drop.
+    pub fn consume(&mut self, count: usize) {
+        self.start = self.start.saturating_add(count).min(self.end);
+    }
+
     /// The next event, or `None` when more bytes are needed. Call until `None`.
     pub fn take(&mut self) -> Result<Option<Event<'_>>, FrameFault> {
         let unread = self.storage.get(self.start..self.end).unwrap_or_default();
@@ -89,6 +100,6 @@ impl<'b> FrameBuffer<'b> {
 
     /// Whether the stream may end here; if not, where it was cut.
     pub fn end(&self) -> Result<(), EndFault> {
-        self.decoder.end(self.storage.get(self.start..self.end).unwrap_or_default())
+        self.decoder.end(self.unread())
     }
 }

@@ -9,10 +9,10 @@ use heapless::Vec;
 
 use crate::envelope::Version;
 use crate::handshake::field::{
-    FieldFault, FieldReason, array, byte_array, each_known, integer, missing, string, write_string,
+    FieldFault, FieldReason, array, each_known, exact_bytes, integer, missing, string, write_string,
 };
 use crate::handshake::{DaemonId, Key, KeyFault};
-use crate::limits::{CONNECTION_FILE_ENDPOINTS_MAX, CONNECTION_FILE_MAX};
+use crate::limits::{CONNECTION_FILE_ENDPOINTS_MAX, CONNECTION_FILE_MAX, DAEMON_ID_LEN};
 use crate::scan::string::JsonStr;
 use crate::scan::value::Value;
 
@@ -252,13 +252,17 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn in_object(object: &Value<'a>) -> Result<Self, ConnectionFileFault> {
         let mut found = Self::default();
-        each_known(object, &KNOWN, |name, value| {
+        each_known(object, &KNOWN, &mut |name, value| {
             match name {
                 "schema" => found.schema = Some(schema(value, name)?),
                 "wire_version" => found.wire_version = Some(wire_version(value, name)?),
                 "endpoints" => found.endpoints = Some(endpoints(value, name)?),
                 "key" => found.key = Some(key(value)?),
-                "daemon_id" => found.daemon_id = Some(DaemonId(byte_array(value, name)?)),
+                "daemon_id" => {
+                    let mut id = DaemonId([0; DAEMON_ID_LEN]);
+                    exact_bytes(value, name, &mut id.0)?;
+                    found.daemon_id = Some(id);
+                }
                 "pid" => found.pid = u32::try_from(integer(value, name, u64::from(u32::MAX))?).ok(),
                 _ => found.daemon_ver = Some(string(value, name)?),
             }
@@ -320,7 +324,7 @@ fn endpoints<'a>(
 
 fn endpoint<'a>(object: &Value<'a>) -> Result<Endpoint<'a>, FieldFault> {
     let (mut host, mut port) = (None, None);
-    each_known(object, &["host", "port"], |name, value| -> Result<(), FieldFault> {
+    each_known(object, &["host", "port"], &mut |name, value| -> Result<(), FieldFault> {
         match name {
             "host" => host = Some(string(value, name)?),
             _ => port = u16::try_from(integer(value, name, u64::from(u16::MAX))?).ok(),

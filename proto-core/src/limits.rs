@@ -24,6 +24,9 @@ pub const HANDSHAKE_PREFIX_LEN: usize = 4;
 /// Largest handshake message that we write, prefix included; ours are far below what we read.
 pub const HANDSHAKE_WRITTEN_MAX: usize = 776;
 
+/// Largest handshake message that a client writes, prefix included.
+pub const CLIENT_WRITTEN_MAX: usize = 176;
+
 /// Longest `daemon_ver` that we write, in bytes; a longer one could not fit a written message.
 pub const DAEMON_VER_WRITTEN_MAX: usize = 64;
 
@@ -161,5 +164,6 @@ const _: () = {
     assert!(KEY_LEN_MIN <= KEY_LEN_MAX);
     assert!(SEALS_RESERVED < SEALS_WARN && SEALS_WARN < SEALS_MAX);
     assert!(MIN_PAYLOAD_BYTES > 707, "the largest refusal, sealed");
+    assert!(CLIENT_WRITTEN_MAX <= HANDSHAKE_WRITTEN_MAX);
     assert!(HANDSHAKE_WRITTEN_MAX <= HANDSHAKE_MESSAGE_MAX + HANDSHAKE_PREFIX_LEN);
 };

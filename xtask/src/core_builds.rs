@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::command::{cargo, run};
+use crate::command::{cargo, run, target_dir};
 use crate::setup::TARGETS;
 
 /// Every set of the core's features that is promised to work.
@@ -17,7 +17,26 @@ pub(crate) fn features() -> Result<()> {
         run(&mut core("build", features, &["--lib"]), "")?;
         run(&mut core("clippy", features, &["--lib", "--", "-D", "warnings"]), "")?;
     }
-    Ok(())
+    compact()
+}
+
+/// The core without its fast paths has to say the same: its tests, built so.
+fn compact() -> Result<()> {
+    println!("  tests with twolane_backend=\"compact\"");
+    let mut tests = cargo(["test", "--quiet", "--package", "twolane-core", "--features", "alloc"]);
+    tests.args([
+        "--lib",
+        "--test",
+        "body",
+        "--test",
+        "goldens",
+        "--test",
+        "json_scanner",
+        "--test",
+        "dissect",
+    ]);
+    tests.arg("--target-dir").arg(target_dir()?.join("compact"));
+    run(tests.env("RUSTFLAGS", "--cfg=twolane_backend=\"compact\""), "")
 }
 
 pub(crate) fn targets() -> Result<()> {

@@ -10,8 +10,13 @@ use crate::command::{cargo, root};
 use crate::setup::text_of;
 
 /// The packages with a lock file of their own.
-const MANIFESTS: &[&str] =
-    &["Cargo.toml", "proto-core/fuzz/Cargo.toml", "firmware/no-panic/Cargo.toml", "firmware/qemu/Cargo.toml"];
+const MANIFESTS: &[&str] = &[
+    "Cargo.toml",
+    "proto-core/fuzz/Cargo.toml",
+    "firmware/no-panic/Cargo.toml",
+    "firmware/qemu/Cargo.toml",
+    "firmware/parts/Cargo.toml",
+];
 
 /// `deny.toml`: what is allowed, in the words of cargo-deny, which reads the same file.
 #[derive(Debug, Default)]

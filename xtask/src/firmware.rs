@@ -20,7 +20,7 @@ const TARGETS: &[(&str, &str)] =
 const SECONDS_MAX: &str = "60";
 
 /// Most bytes of stack that the core may take anywhere.
-const STACK_MAX: u64 = 4096;
+pub(crate) const STACK_MAX: u64 = 4096;
 
 /// The part of the tests: every golden dissected on the machine as on the host.
 pub(crate) fn firmware() -> Result<()> {
@@ -46,8 +46,9 @@ pub(crate) fn firmware() -> Result<()> {
 pub(crate) fn on_the_machine(target: &str, machine: &str, name: &str) -> Result<String> {
     let folder = target_dir()?.join("qemu");
     let mut build = cargo(["build", "--quiet", "--locked", "--release", "--target", target, "--bin", name]);
-    build.arg("--manifest-path").arg(root().join("firmware/qemu/Cargo.toml"));
-    run(build.arg("--target-dir").arg(&folder), "cargo xtask setup")?;
+    // The settings of small machines are in firmware/.cargo.
+    build.current_dir(root().join("firmware/qemu")).arg("--target-dir").arg(&folder);
+    run(&mut build, "cargo xtask setup")?;
     on_path("qemu-system-arm").context("no qemu-system-arm found; try: cargo xtask setup")?;
     text_of(emulator(machine).arg(folder.join(target).join("release").join(name)))
         .with_context(|| format!("{name} for {target} failed; run it by hand to see its panic"))

@@ -18,6 +18,7 @@ mod page;
 mod parts;
 mod report;
 mod setup;
+mod size;
 mod test;
 mod wasm;
 mod wireshark;
@@ -46,6 +47,8 @@ enum Task {
     Golden(golden::Options),
     /// What is timed, against rivals: the package in bench/
     Bench(bench::Options),
+    /// Flash, RAM and stack by part on small machines, against fixtures/sizes.json
+    Size(size::Options),
     /// Hostile input to the core and the capture reader, for as long as you like
     Fuzz(fuzz::Options),
     /// The core's tests under Miri
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Task::Check => test::check(),
         Task::Golden(options) => golden::golden(&options),
         Task::Bench(options) => bench::bench(&options),
+        Task::Size(options) => size::size(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Miri => miri::miri(),
         Task::Deny => deny::deny(),

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 
-use crate::{browser, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup, wireshark};
+use crate::{
+    browser, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup, size, wireshark,
+};
 
 /// One named part of the tests.
 pub(crate) struct Part {
@@ -31,6 +33,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("targets", "the core for machines without a system", core_builds::targets),
     part("no-panic", "no panic is reachable from the core's entry points", no_panic::no_panic),
     part("firmware", "the goldens dissected on a bare machine as on the host", firmware::firmware),
+    part("size", "no part of the core takes more flash, RAM or stack than it did", size::check),
     part("docs", "the documentation builds without a warning", checks::docs),
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),

@@ -66,12 +66,15 @@ fn digest(module: &[u8]) -> String {
     format!("{:016x}\n", hasher.finish())
 }
 
-fn sizes(module: &Path) -> Result<String> {
+/// Bytes of a module as stored, after gzip and after brotli.
+pub(crate) fn measure(module: &Path) -> Result<[u64; 3]> {
     let text = text_of(program("node").args(["-e", MEASURE]).arg(module))?;
     let sizes: Vec<u64> = text.split(' ').filter_map(|size| size.parse().ok()).collect();
-    let [raw, gzip, brotli] = sizes[..] else {
-        anyhow::bail!("Node measured {text:?}, not three sizes");
-    };
+    <[u64; 3]>::try_from(sizes).map_err(|_| anyhow::anyhow!("Node measured {text:?}, not three sizes"))
+}
+
+fn sizes(module: &Path) -> Result<String> {
+    let [raw, gzip, brotli] = measure(module)?;
     Ok(format!("wasm {}, gzip {}, brotli {}", kibibytes(raw), kibibytes(gzip), kibibytes(brotli)))
 }
 

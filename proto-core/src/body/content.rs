@@ -61,13 +61,14 @@ pub struct Usage {
 impl Usage {
     /// Reads an object.
     pub fn read(object: Value<'_>) -> Result<Self, BodyFault> {
-        let known = Known::read(object, Some("usage"), USAGE)?;
+        let mut known = Known::new(object, USAGE);
+        known.read(Some("usage"))?;
         Ok(Self {
-            input_tokens: known.integer(0).ok(),
-            cached_input_tokens: known.integer(1).ok(),
-            cache_write_tokens: known.integer(2).ok(),
-            output_tokens: known.integer(3).ok(),
-            reasoning_tokens: known.integer(4).ok(),
+            input_tokens: known.integer(0),
+            cached_input_tokens: known.integer(1),
+            cache_write_tokens: known.integer(2),
+            output_tokens: known.integer(3),
+            reasoning_tokens: known.integer(4),
         })
     }
 
@@ -116,13 +117,18 @@ pub struct ProviderError<'a> {
 impl<'a> ProviderError<'a> {
     /// Reads an object.
     pub fn read(object: Value<'a>) -> Result<Self, BodyFault> {
-        let known = Known::read(object, Some("error"), ERROR)?;
-        Ok(Self {
+        let mut known = Known::new(object, ERROR);
+        known.read(Some("error"))?;
+        known.whole(Self::from_known(&known))
+    }
+
+    fn from_known(known: &Known<'a>) -> Option<Self> {
+        Some(Self {
             class_name: known.string(0)?,
             message: known.string(1)?,
             status: known.value(2).as_ref().and_then(integer16),
             retry_after_secs: known.value(3).as_ref().and_then(not_negative),
-            provider_code: known.string(4).ok(),
+            provider_code: known.string(4),
         })
     }
 

@@ -3,6 +3,7 @@
 use super::content::{FinishReason, ProviderError, Usage};
 use super::envelope::Payload;
 use super::fault::BodyFault;
+use super::read::Known;
 use super::tag::{Direction, Tag};
 use crate::envelope::Lane;
 use crate::scan::string::JsonStr;
@@ -74,30 +75,37 @@ impl<'a> ProviderControl<'a> {
         Self::read(payload, Direction::RunnerToProvider)
     }
 
+    #[inline(never)]
     fn read(payload: &Payload<'a>, direction: Direction) -> Result<Self, BodyFault> {
         let Some(tag) = payload.tag() else { return Ok(Self::Unfamiliar { name: payload.name() }) };
         tag.check(Lane::Control, direction).map_err(|reason| payload.fault(reason))?;
-        let known = payload.members(tag)?;
-        Ok(match tag {
+        let mut known = payload.members(tag);
+        known.read(Some("payload"))?;
+        known.whole(Self::from_known(tag, &known, payload))
+    }
+
+    /// Objects inside were judged by their own rules with the members around them.
+    fn from_known(tag: Tag, known: &Known<'a>, payload: &Payload<'a>) -> Option<Self> {
+        Some(match tag {
             Tag::StreamStart => Self::StreamStart {
-                message_id: known.string(0).ok(),
-                model: known.string(1).ok(),
-                provider_request_id: known.string(2).ok(),
+                message_id: known.string(0),
+                model: known.string(1),
+                provider_request_id: known.string(2),
             },
-            Tag::StepStarted => Self::StepStarted { attempt: known.integer(0).ok() },
+            Tag::StepStarted => Self::StepStarted { attempt: known.integer(0) },
             Tag::AssistantMessage => Self::AssistantMessage { message: known.object(0)? },
             Tag::StepFinished => Self::StepFinished {
                 finish_reason: FinishReason::read(known.string(0)?),
-                usage: Usage::read(known.object(1)?)?,
+                usage: Usage::read(known.object(1)?).ok()?,
             },
             Tag::Finished => Self::Finished {
-                finish_reason: known.string(0).ok().map(FinishReason::read),
-                usage: known.object(1).ok().map(Usage::read).transpose()?,
+                finish_reason: known.string(0).map(FinishReason::read),
+                usage: known.object(1).map(Usage::read).transpose().ok()?,
             },
-            Tag::Error => Self::Error { error: ProviderError::read(known.object(0)?)? },
+            Tag::Error => Self::Error { error: ProviderError::read(known.object(0)?).ok()? },
             Tag::StepRequest => Self::StepRequest { request: known.object(0)? },
             Tag::Cancel => Self::Cancel,
-            // No other tag passes the check above for either direction of a provider socket.
+            // No other tag passes the check for either direction of a provider socket.
             _ => Self::Unfamiliar { name: payload.name() },
         })
     }

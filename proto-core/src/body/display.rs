@@ -2,6 +2,7 @@
 
 use super::envelope::Payload;
 use super::fault::BodyFault;
+use super::read::Known;
 use super::tag::Tag;
 use crate::envelope::Lane;
 use crate::scan::string::JsonStr;
@@ -48,15 +49,21 @@ pub enum DisplayEvent<'a> {
 
 impl<'a> DisplayEvent<'a> {
     /// Reads the payload of a display body. A tag of the control lane is refused by name.
+    #[inline(never)]
     pub fn read(payload: &Payload<'a>) -> Result<Self, BodyFault> {
         let Some(tag) = payload.tag() else { return Ok(Self::Unfamiliar { name: payload.name() }) };
         tag.check_lane(Lane::Display).map_err(|reason| payload.fault(reason))?;
-        let known = payload.members(tag)?;
-        Ok(match tag {
+        let mut known = payload.members(tag);
+        known.read(Some("payload"))?;
+        known.whole(Self::from_known(tag, &known))
+    }
+
+    fn from_known(tag: Tag, known: &Known<'a>) -> Option<Self> {
+        Some(match tag {
             Tag::TextDelta => Self::TextDelta {
                 message_id: known.string(0)?,
                 delta: known.string(1)?,
-                tool_call_id: known.string(2).ok(),
+                tool_call_id: known.string(2),
             },
             Tag::ReasoningDelta => {
                 Self::ReasoningDelta { message_id: known.string(0)?, delta: known.string(1)? }
@@ -65,7 +72,7 @@ impl<'a> DisplayEvent<'a> {
                 Self::ToolInputDelta { tool_call_id: known.string(0)?, delta: known.string(1)? }
             }
             Tag::DisplayGap => Self::DisplayGap { dropped: known.integer(0)? },
-            // No other tag passes the check above.
+            // No other tag passes the check of the lane.
             _ => Self::DisplayReset,
         })
     }

@@ -29,6 +29,9 @@ pub struct Body<'a> {
 impl<'a> Body<'a> {
     /// Reads `text`, a whole body. Another schema version is refused by name before any other member is judged.
     pub fn parse(text: &'a [u8]) -> Result<Self, BodyFault> {
+        if cfg!(twolane_backend = "compact") {
+            return Self::parse_any(text);
+        }
         match plain::read(text, &mut Members::none(text)) {
             Some(body) => Ok(body),
             None => Self::parse_any(text),
@@ -36,24 +39,28 @@ impl<'a> Body<'a> {
     }
 
     /// Reads any spelling and names the fault.
+    #[inline(never)]
     pub(super) fn parse_any(text: &'a [u8]) -> Result<Self, BodyFault> {
         let root = Value::parse(text)?;
         let foreign = BodyFault { offset: root.span().start, member: None, reason: BodyReason::Foreign };
         if root.kind() != Kind::ObjectStart {
             return Err(foreign);
         }
-        let known = Known::gather(root, None, ENVELOPE)?;
+        let mut known = Known::new(root, ENVELOPE);
+        known.gather(None)?;
         let (Some(_), Some(payload)) = (known.value(0), known.value(4)) else { return Err(foreign) };
         match known.integer(0) {
-            Ok(BODY_SCHEMA_VERSION) | Err(_) => known.check()?,
-            Ok(found) => return Err(known.fault(0, BodyReason::UnsupportedVersion { found })),
+            Some(BODY_SCHEMA_VERSION) | None => known.check()?,
+            Some(found) => return Err(known.fault(0, BodyReason::UnsupportedVersion { found })),
         }
-        Ok(Self {
-            run_id: known.string(1)?,
-            step_id: known.integer(2)?,
-            seq: known.integer(3)?,
-            payload: Payload::from_value(payload)?,
-        })
+        let payload = Payload::from_value(payload)?;
+        let (run_id, step_id, seq) = (known.string(1), known.integer(2), known.integer(3));
+        known.whole(run_id.zip(step_id).zip(seq).map(|((run_id, step_id), seq)| Self {
+            run_id,
+            step_id,
+            seq,
+            payload,
+        }))
     }
 }
 
@@ -81,9 +88,12 @@ impl<'a> Payload<'a> {
     }
 
     fn from_value(value: Value<'a>) -> Result<Self, BodyFault> {
-        let known = Known::read(value, Some("payload"), PAYLOAD)?;
-        let span = known.value(0).map_or(0..0, |name| name.span());
-        Ok(Self { name: known.string(0)?, name_span: Span { start: span.start, end: span.end }, value })
+        let mut known = Known::new(value, PAYLOAD);
+        known.read(Some("payload"))?;
+        known.whole(known.value(0).and_then(|name| {
+            let span = name.span();
+            Some(Self { name: name.as_str()?, name_span: Span { start: span.start, end: span.end }, value })
+        }))
     }
 
     /// The `type`, as spelled.
@@ -111,14 +121,14 @@ impl<'a> Payload<'a> {
         self.value.span()
     }
 
-    /// The members of a payload with this tag, each as its rule wants it.
-    pub(super) fn members(&self, tag: Tag) -> Result<Known<'a>, BodyFault> {
-        Known::read(self.value, Some("payload"), tag.rules())
+    /// The members of a payload with this tag, to be read.
+    pub(super) const fn members(&self, tag: Tag) -> Known<'a> {
+        Known::new(self.value, tag.rules())
     }
 
     /// The rule that the members of a payload with this tag break.
     pub(crate) fn check_members(&self, tag: Tag) -> Result<(), BodyFault> {
-        self.members(tag).map(drop)
+        self.members(tag).read(Some("payload"))
     }
 
     /// That the tag breaks `reason`.

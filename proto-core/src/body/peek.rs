@@ -24,7 +24,7 @@ pub struct Peeked {
 /// Reads a body for an index; `None` exactly where [`Body::parse`] refuses it.
 pub fn peek(text: &[u8]) -> Option<Peeked> {
     let mut members = Members::none(text);
-    let plain = plain::read(text, &mut members);
+    let plain = if cfg!(twolane_backend = "compact") { None } else { plain::read(text, &mut members) };
     let is_plain = plain.is_some();
     let body = plain.or_else(|| Body::parse_any(text).ok())?;
     let payload = &body.payload;

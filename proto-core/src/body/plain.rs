@@ -17,6 +17,7 @@ const PAYLOAD_DEPTH: u8 = 2;
 
 /// The body, where `text` is in the plain spelling and breaks no rule of the envelope; its payload's members are put
 /// into `members`.
+#[inline(never)]
 pub(super) fn read<'a>(text: &'a [u8], members: &mut Members<'a>) -> Option<Body<'a>> {
     let body = match in_order(text, members) {
         Some(body) => body,

@@ -3,56 +3,71 @@
 use super::fault::{BodyFault, BodyReason, Expected};
 use super::rules::{ERROR, RULES_MAX, Rules, Shape, USAGE};
 use crate::limits::ID_LEN_MAX;
-use crate::scan::json::Kind;
+use crate::scan::json::{Kind, Token};
 use crate::scan::string::JsonStr;
-use crate::scan::value::{MemberReason, Value};
+use crate::scan::value::{MemberFault, MemberReason, Members, Value, string_at};
 
-/// An object's members that the rules name, each at most once; others are passed over.
-#[derive(Clone, Copy)]
+/// An object's members that the rules name, each at most once; others are passed over. Filled in place: a copy of it
+/// on the way out of each reader is what a small stack has no room for.
 pub(super) struct Known<'a> {
     object: Value<'a>,
     rules: Rules,
-    values: [Option<Value<'a>>; RULES_MAX],
+    /// Where each member's value stands in the text of the object.
+    places: [Option<Place>; RULES_MAX],
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    first: Token,
+    end: usize,
 }
 
 impl<'a> Known<'a> {
-    /// The members of `object`, which is the member `of` of what was read before, judged by all rules.
-    pub(super) fn read(object: Value<'a>, of: Option<&'static str>, rules: Rules) -> Result<Self, BodyFault> {
-        let known = Self::gather(object, of, rules)?;
-        known.check()?;
-        Ok(known)
+    /// No member is known yet.
+    pub(super) const fn new(object: Value<'a>, rules: Rules) -> Self {
+        Self { object, rules, places: [None; RULES_MAX] }
     }
 
-    /// The members, their values not judged yet.
-    pub(super) fn gather(
-        object: Value<'a>,
-        of: Option<&'static str>,
-        rules: Rules,
-    ) -> Result<Self, BodyFault> {
-        let Some(mut members) = object.members() else {
+    /// Finds the members and judges them by all rules. The object is the member `of` of what was read before.
+    pub(super) fn read(&mut self, of: Option<&'static str>) -> Result<(), BodyFault> {
+        self.gather(of)?;
+        self.check()
+    }
+
+    /// Finds the members, their values not judged yet.
+    #[inline(never)]
+    pub(super) fn gather(&mut self, of: Option<&'static str>) -> Result<(), BodyFault> {
+        if self.object.kind() != Kind::ObjectStart {
             let reason = BodyReason::WrongShape { expected: Expected::Object };
-            return Err(BodyFault { offset: object.span().start, member: of, reason });
-        };
-        let place = |name: JsonStr<'_>| rules.iter().position(|rule| name == rule.name);
-        let mut values = [None; RULES_MAX];
+            return Err(BodyFault { offset: self.object.span().start, member: of, reason });
+        }
+        let mut members = Members::inside(self.object.text(), self.object.span().start);
         loop {
             let member = match members.next_member() {
                 Ok(Some(member)) => member,
-                Ok(None) => return Ok(Self { object, rules, values }),
-                Err(fault) => {
-                    let mut named = BodyFault::from(fault);
-                    if fault.reason == MemberReason::DuplicateName {
-                        let name = Value::at(object.text(), fault.offset).and_then(|name| name.as_str());
-                        named.member =
-                            name.and_then(place).and_then(|at| rules.get(at)).map(|rule| rule.name);
-                    }
-                    return Err(named);
-                }
+                Ok(None) => return Ok(()),
+                Err(fault) => return Err(self.name_duplicate(fault)),
             };
-            if let Some(slot) = place(member.name).and_then(|at| values.get_mut(at)) {
-                *slot = Some(member.value);
+            let index = self.index(member.name);
+            if let Some(place) = index.and_then(|index| self.places.get_mut(index)) {
+                let (first, end) = member.value.place();
+                *place = Some(Place { first, end });
             }
         }
+    }
+
+    fn index(&self, name: JsonStr<'_>) -> Option<usize> {
+        self.rules.iter().position(|rule| name == rule.name)
+    }
+
+    /// The fault of a member list, with the name that occurs twice where the rules have it.
+    fn name_duplicate(&self, fault: MemberFault) -> BodyFault {
+        let mut named = BodyFault::from(fault);
+        if fault.reason == MemberReason::DuplicateName {
+            let name = string_at(self.object.text(), fault.offset);
+            named.member = name.and_then(|name| self.name(self.index(name)?));
+        }
+        named
     }
 
     /// Judges every member by its rule.
@@ -66,50 +81,38 @@ impl<'a> Known<'a> {
     }
 
     fn check_shape(&self, index: usize, shape: Shape) -> Result<(), BodyFault> {
-        let value = self.value(index).ok_or(self.missing(index))?;
-        let (fits, expected) = match shape {
-            Shape::Id | Shape::String => (value.as_str().is_some(), Expected::String),
-            Shape::Integer => (value.as_u64().is_some(), Expected::Integer),
-            Shape::Integer16 => (integer16(&value).is_some(), Expected::Integer16),
-            Shape::NonNegative => (not_negative(&value).is_some(), Expected::NonNegative),
-            Shape::Object | Shape::Usage | Shape::Error => {
-                (value.kind() == Kind::ObjectStart, Expected::Object)
-            }
-        };
-        if !fits {
-            return Err(self.fault(index, BodyReason::WrongShape { expected }));
-        }
+        let value = self.value(index).ok_or_else(|| self.missing(index))?;
         match shape {
-            Shape::Id => match value.as_str().map_or(0, |id| id.decoded_len()) {
-                0 => Err(self.fault(index, BodyReason::EmptyId)),
-                len if len > ID_LEN_MAX => Err(self.fault(index, BodyReason::IdTooLong { len })),
-                _ => Ok(()),
-            },
-            Shape::Usage => Known::read(value, self.name(index), USAGE).map(drop),
-            Shape::Error => Known::read(value, self.name(index), ERROR).map(drop),
-            _ => Ok(()),
+            Shape::Usage => Known::new(value, USAGE).read(self.name(index)),
+            Shape::Error => Known::new(value, ERROR).read(self.name(index)),
+            _ => shape.broken_by(&value).map_or(Ok(()), |reason| Err(self.fault(index, reason))),
         }
     }
 
     /// The member's value, where it is there.
     pub(super) fn value(&self, index: usize) -> Option<Value<'a>> {
-        self.values.get(index).copied().flatten()
+        let Place { first, end } = self.places.get(index).copied().flatten()?;
+        Some(Value::from_scanned(self.object.text(), first, end))
     }
 
-    /// A string. After the check only an optional member can fail, where it is not there.
-    pub(super) fn string(&self, index: usize) -> Result<JsonStr<'a>, BodyFault> {
-        self.value(index).and_then(|value| value.as_str()).ok_or(self.missing(index))
+    /// A string, where it is there and is one.
+    pub(super) fn string(&self, index: usize) -> Option<JsonStr<'a>> {
+        self.value(index)?.as_str()
     }
 
     /// An integer, in the same way.
-    pub(super) fn integer(&self, index: usize) -> Result<u64, BodyFault> {
-        self.value(index).and_then(|value| value.as_u64()).ok_or(self.missing(index))
+    pub(super) fn integer(&self, index: usize) -> Option<u64> {
+        self.value(index)?.as_u64()
     }
 
     /// An object, in the same way.
-    pub(super) fn object(&self, index: usize) -> Result<Value<'a>, BodyFault> {
-        let is_object = |value: &Value<'_>| value.kind() == Kind::ObjectStart;
-        self.value(index).filter(is_object).ok_or(self.missing(index))
+    pub(super) fn object(&self, index: usize) -> Option<Value<'a>> {
+        self.value(index).filter(|value| value.kind() == Kind::ObjectStart)
+    }
+
+    /// What was made of the members. After the check nothing is absent that has to be there.
+    pub(super) fn whole<T>(&self, made: Option<T>) -> Result<T, BodyFault> {
+        made.ok_or_else(|| self.missing(0))
     }
 
     /// A fault of a member that is there.
@@ -130,6 +133,25 @@ impl<'a> Known<'a> {
 
     fn name(&self, index: usize) -> Option<&'static str> {
         self.rules.get(index).map(|rule| rule.name)
+    }
+}
+
+impl Shape {
+    /// How a value by itself differs from the shape. What is inside an object is judged by that object's rules.
+    fn broken_by(self, value: &Value<'_>) -> Option<BodyReason> {
+        let (fits, expected) = match self {
+            Self::Id => match value.as_str().map(|id| id.decoded_len()) {
+                Some(0) => return Some(BodyReason::EmptyId),
+                Some(len) if len > ID_LEN_MAX => return Some(BodyReason::IdTooLong { len }),
+                text => (text.is_some(), Expected::String),
+            },
+            Self::String => (value.as_str().is_some(), Expected::String),
+            Self::Integer => (value.as_u64().is_some(), Expected::Integer),
+            Self::Integer16 => (integer16(value).is_some(), Expected::Integer16),
+            Self::NonNegative => (not_negative(value).is_some(), Expected::NonNegative),
+            Self::Object | Self::Usage | Self::Error => (value.kind() == Kind::ObjectStart, Expected::Object),
+        };
+        (!fits).then_some(BodyReason::WrongShape { expected })
     }
 }
 

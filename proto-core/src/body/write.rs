@@ -6,6 +6,7 @@ use super::envelope::{BODY_SCHEMA_VERSION, Payload};
 use super::fault::BodyFault;
 use crate::handshake::field::write_string;
 use crate::limits::{ID_LEN_MAX, INTEGER_MAX};
+use crate::scan::decimal::write_decimal;
 
 /// Why a body was not written. What a reader would refuse is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,7 @@ impl From<fmt::Error> for WriteFault {
 /// Writes a body envelope in canonical spelling around `payload`, whose own spelling is kept.
 ///
 /// All is checked before the first byte is written.
+#[inline(never)]
 pub fn write(
     out: &mut impl Write,
     run_id: &str,
@@ -81,9 +83,15 @@ pub(crate) fn write_read(
     check_place(run_id, step_id, seq)?;
     // The scanner checked that it is UTF-8.
     let payload = core::str::from_utf8(payload.raw()).map_err(|_| WriteFault::Full)?;
-    write!(out, "{{\"version\":{BODY_SCHEMA_VERSION},\"run_id\":")?;
+    out.write_str("{\"version\":")?;
+    write_decimal(out, BODY_SCHEMA_VERSION)?;
+    out.write_str(",\"run_id\":")?;
     write_string(out, run_id)?;
-    write!(out, ",\"step_id\":{step_id},\"seq\":{seq},\"payload\":")?;
+    out.write_str(",\"step_id\":")?;
+    write_decimal(out, step_id)?;
+    out.write_str(",\"seq\":")?;
+    write_decimal(out, seq)?;
+    out.write_str(",\"payload\":")?;
     out.write_str(payload)?;
     Ok(out.write_char('}')?)
 }

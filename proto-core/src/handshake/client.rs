@@ -5,6 +5,7 @@ use core::fmt;
 use super::message::{Message, ServerProof, Sighted, split};
 use super::proof::{client_auth, verify_server_proof};
 use super::{Claim, DaemonId, HandshakeFault, HandshakeReason, Key, Nonce, Received, Stage, keep_claim};
+use crate::limits::CLIENT_WRITTEN_MAX;
 
 /// The client's side of one handshake: send [`hello`](Self::hello), then hand over what comes back.
 ///
@@ -27,7 +28,7 @@ pub enum ClientStep {
     /// The server is the one expected: send `auth`, then frames. What is unread are frames.
     Authenticated {
         /// Message 3.
-        auth: Message,
+        auth: Message<CLIENT_WRITTEN_MAX>,
     },
 }
 
@@ -38,7 +39,7 @@ impl ClientHandshake {
     }
 
     /// Message 1, to send first.
-    pub fn hello(&self) -> Message {
+    pub fn hello(&self) -> Message<CLIENT_WRITTEN_MAX> {
         Message::client_hello(&self.nonce)
     }
 
@@ -62,6 +63,7 @@ impl ClientHandshake {
         self.daemon_ver.as_deref()
     }
 
+    #[inline(never)]
     fn read_proof(&mut self, unread: &[u8]) -> Result<Received<ClientStep>, HandshakeReason> {
         let (consumed, json) = match split(unread)? {
             Sighted::Need(len) => return Ok(Received { consumed: 0, step: ClientStep::Need(len) }),

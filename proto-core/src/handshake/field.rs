@@ -80,20 +80,36 @@ impl From<JsonFault> for FieldFault {
     }
 }
 
-/// Hands each member of `object` whose name is in `known` to `take`, once.
+/// Hands each member of `object` whose name is in `known` to `take`, once, and says which there were: one bit each,
+/// the first lowest.
 pub(crate) fn each_known<'a, E: From<FieldFault>>(
     object: &Value<'a>,
     known: &[&'static str],
-    mut take: impl FnMut(&'static str, &Value<'a>) -> Result<(), E>,
-) -> Result<(), E> {
+    take: &mut dyn FnMut(&'static str, &Value<'a>) -> Result<(), E>,
+) -> Result<Seen, E> {
+    let mut seen = Seen(0);
     let not_an_object = FieldFault { offset: object.span().start, reason: FieldReason::NotAnObject };
     let mut members = object.members().ok_or(not_an_object)?;
     while let Some(member) = members.next_member().map_err(|fault| name_duplicate(object, known, fault))? {
-        if let Some(name) = known.iter().find(|name| member.name == **name) {
-            take(name, &member.value)?;
+        for (place, name) in known.iter().enumerate() {
+            if member.name == **name {
+                take(name, &member.value)?;
+                seen.0 |= 1 << place;
+            }
         }
     }
-    Ok(())
+    Ok(seen)
+}
+
+/// The known members that were there.
+pub(crate) struct Seen(u8);
+
+impl Seen {
+    /// That the first of `known` that was not there is missing.
+    pub(crate) fn all(&self, object: &Value<'_>, known: &[&'static str]) -> Result<(), FieldFault> {
+        let absent = known.iter().enumerate().find(|(place, _)| self.0 & 1 << place == 0);
+        absent.map_or(Ok(()), |(_, name)| Err(missing(object, name)))
+    }
 }
 
 /// That `object` has no `member`.
@@ -135,19 +151,14 @@ pub(crate) fn bytes(value: &Value<'_>, member: &'static str, out: &mut [u8]) -> 
     Ok(len)
 }
 
-/// An array of exactly `N` integers 0..=255.
-pub(crate) fn byte_array<const N: usize>(
-    value: &Value<'_>,
-    member: &'static str,
-) -> Result<[u8; N], FieldFault> {
-    let mut array = [0; N];
-    match bytes(value, member, &mut array)? {
-        len if len == N => Ok(array),
-        found => {
-            let reason = FieldReason::WrongLength { member, expected: N, found };
-            Err(FieldFault { offset: value.span().start, reason })
-        }
+/// Reads an array of exactly as many integers 0..=255 as `out` has places.
+pub(crate) fn exact_bytes(value: &Value<'_>, member: &'static str, out: &mut [u8]) -> Result<(), FieldFault> {
+    let found = bytes(value, member, out)?;
+    if found == out.len() {
+        return Ok(());
     }
+    let reason = FieldReason::WrongLength { member, expected: out.len(), found };
+    Err(FieldFault { offset: value.span().start, reason })
 }
 
 pub(crate) fn wrong_type(value: &Value<'_>, member: &'static str, expected: &'static str) -> FieldFault {
@@ -181,7 +192,11 @@ pub(crate) fn write_string(out: &mut impl fmt::Write, text: &str) -> fmt::Result
             '\n' => out.write_str("\\n")?,
             '\r' => out.write_str("\\r")?,
             '\t' => out.write_str("\\t")?,
-            '\0'..='\u{1f}' => write!(out, "\\u{:04x}", u32::from(character))?,
+            '\0'..='\u{1f}' => {
+                let code = u32::from(character);
+                out.write_str(if code < 0x10 { "\\u000" } else { "\\u001" })?;
+                out.write_char(char::from_digit(code & 0xf, 16).unwrap_or('0'))?;
+            }
             other => out.write_char(other)?,
         }
     }

@@ -5,12 +5,13 @@ use core::ops::{Deref, Range};
 
 use heapless::Vec;
 
-use super::field::{byte_array, each_known, missing, string, write_string};
+use super::field::{each_known, exact_bytes, string, write_string};
 use super::{DaemonId, Nonce};
 use crate::limits::{
-    DAEMON_ID_LEN, DAEMON_VER_WRITTEN_MAX, HANDSHAKE_MESSAGE_MAX, HANDSHAKE_PREFIX_LEN,
+    CLIENT_WRITTEN_MAX, DAEMON_ID_LEN, DAEMON_VER_WRITTEN_MAX, HANDSHAKE_MESSAGE_MAX, HANDSHAKE_PREFIX_LEN,
     HANDSHAKE_WRITTEN_MAX, NONCE_LEN, PROOF_LEN,
 };
+use crate::scan::decimal::write_decimal;
 use crate::scan::string::JsonStr;
 use crate::scan::value::Value;
 
@@ -74,20 +75,19 @@ pub struct ClientHello<'a> {
 
 impl<'a> ClientHello<'a> {
     /// Reads the JSON text of a message.
+    #[inline(never)]
     pub fn parse(json: &'a [u8]) -> Result<Self, MessageFault> {
+        const KNOWN: [&str; 2] = ["client_nonce", "role"];
         let object = Value::parse(json)?;
-        let (mut nonce, mut role) = (None, None);
-        each_known(&object, &["client_nonce", "role"], |name, value| -> Result<(), MessageFault> {
+        let mut hello = Self { nonce: [0; NONCE_LEN], role: JsonStr::EMPTY };
+        let seen = each_known(&object, &KNOWN, &mut |name, value| -> Result<(), MessageFault> {
             match name {
-                "client_nonce" => nonce = Some(byte_array(value, name)?),
-                _ => role = Some(string(value, name)?),
+                "client_nonce" => exact_bytes(value, name, &mut hello.nonce),
+                _ => string(value, name).map(|role| hello.role = role),
             }
-            Ok(())
         })?;
-        Ok(Self {
-            nonce: nonce.ok_or(missing(&object, "client_nonce"))?,
-            role: role.ok_or(missing(&object, "role"))?,
-        })
+        seen.all(&object, &KNOWN)?;
+        Ok(hello)
     }
 }
 
@@ -113,25 +113,26 @@ pub struct ServerProof<'a> {
 
 impl<'a> ServerProof<'a> {
     /// Reads the JSON text of a message.
+    #[inline(never)]
     pub fn parse(json: &'a [u8]) -> Result<Self, MessageFault> {
+        const KNOWN: [&str; 4] = ["daemon_id", "server_nonce", "daemon_ver", "server_proof"];
         let object = Value::parse(json)?;
-        let (mut daemon_id, mut server_nonce, mut daemon_ver, mut server_proof) = (None, None, None, None);
-        let known = ["daemon_id", "server_nonce", "daemon_ver", "server_proof"];
-        each_known(&object, &known, |name, value| -> Result<(), MessageFault> {
+        let mut proof = Self {
+            daemon_id: DaemonId([0; DAEMON_ID_LEN]),
+            server_nonce: [0; NONCE_LEN],
+            daemon_ver: JsonStr::EMPTY,
+            server_proof: [0; PROOF_LEN],
+        };
+        let seen = each_known(&object, &KNOWN, &mut |name, value| -> Result<(), MessageFault> {
             match name {
-                "daemon_id" => daemon_id = Some(DaemonId(byte_array(value, name)?)),
-                "server_nonce" => server_nonce = Some(byte_array(value, name)?),
-                "daemon_ver" => daemon_ver = Some(string(value, name)?),
-                _ => server_proof = Some(byte_array(value, name)?),
+                "daemon_id" => exact_bytes(value, name, &mut proof.daemon_id.0),
+                "server_nonce" => exact_bytes(value, name, &mut proof.server_nonce),
+                "daemon_ver" => string(value, name).map(|version| proof.daemon_ver = version),
+                _ => exact_bytes(value, name, &mut proof.server_proof),
             }
-            Ok(())
         })?;
-        Ok(Self {
-            daemon_id: daemon_id.ok_or(missing(&object, "daemon_id"))?,
-            server_nonce: server_nonce.ok_or(missing(&object, "server_nonce"))?,
-            daemon_ver: daemon_ver.ok_or(missing(&object, "daemon_ver"))?,
-            server_proof: server_proof.ok_or(missing(&object, "server_proof"))?,
-        })
+        seen.all(&object, &KNOWN)?;
+        Ok(proof)
     }
 }
 
@@ -154,14 +155,16 @@ pub struct ClientAuth {
 
 impl ClientAuth {
     /// Reads the JSON text of a message.
+    #[inline(never)]
     pub fn parse(json: &[u8]) -> Result<Self, MessageFault> {
+        const KNOWN: [&str; 1] = ["client_auth"];
         let object = Value::parse(json)?;
-        let mut client_auth = None;
-        each_known(&object, &["client_auth"], |name, value| -> Result<(), MessageFault> {
-            client_auth = Some(byte_array(value, name)?);
-            Ok(())
+        let mut client_auth = [0; PROOF_LEN];
+        let seen = each_known(&object, &KNOWN, &mut |name, value| -> Result<(), MessageFault> {
+            exact_bytes(value, name, &mut client_auth)
         })?;
-        Ok(Self { client_auth: client_auth.ok_or(missing(&object, "client_auth"))? })
+        seen.all(&object, &KNOWN)?;
+        Ok(Self { client_auth })
     }
 }
 
@@ -172,13 +175,14 @@ impl fmt::Debug for ClientAuth {
     }
 }
 
-/// One whole message to send, length prefix included.
+/// One whole message to send, length prefix included; it has place for `MAX` bytes.
 #[derive(Clone)]
-pub struct Message {
-    bytes: Vec<u8, HANDSHAKE_WRITTEN_MAX>,
+pub struct Message<const MAX: usize = HANDSHAKE_WRITTEN_MAX> {
+    bytes: Vec<u8, MAX>,
 }
 
-impl Message {
+impl Message<CLIENT_WRITTEN_MAX> {
+    #[inline(never)]
     pub(crate) fn client_hello(nonce: &Nonce) -> Self {
         let mut writer = Writer::new();
         writer.text(HELLO[0]);
@@ -187,6 +191,17 @@ impl Message {
         writer.finish()
     }
 
+    #[inline(never)]
+    pub(crate) fn client_auth(client_auth: &[u8; PROOF_LEN]) -> Self {
+        let mut writer = Writer::new();
+        writer.text(AUTH[0]);
+        writer.numbers(client_auth);
+        writer.text(AUTH[1]);
+        writer.finish()
+    }
+}
+
+impl Message {
     /// `daemon_ver` has at most [`DAEMON_VER_WRITTEN_MAX`] bytes.
     pub(crate) fn server_proof(
         daemon_id: &DaemonId,
@@ -207,17 +222,9 @@ impl Message {
         writer.text(PROOF[4]);
         writer.finish()
     }
-
-    pub(crate) fn client_auth(client_auth: &[u8; PROOF_LEN]) -> Self {
-        let mut writer = Writer::new();
-        writer.text(AUTH[0]);
-        writer.numbers(client_auth);
-        writer.text(AUTH[1]);
-        writer.finish()
-    }
 }
 
-impl Deref for Message {
+impl<const MAX: usize> Deref for Message<MAX> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -226,7 +233,7 @@ impl Deref for Message {
 }
 
 /// The content is left out: it may be a proof.
-impl fmt::Debug for Message {
+impl<const MAX: usize> fmt::Debug for Message<MAX> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Message({} bytes)", self.bytes.len())
     }
@@ -252,14 +259,19 @@ const _: () = {
         part += 1;
     }
     assert!(len <= HANDSHAKE_WRITTEN_MAX);
+    let (hello, auth) = (HELLO[0].len() + HELLO[1].len(), AUTH[0].len() + AUTH[1].len());
+    let longer = if hello > auth { hello } else { auth };
+    assert!(
+        NONCE_LEN == PROOF_LEN && HANDSHAKE_PREFIX_LEN + numbers(NONCE_LEN) + longer <= CLIENT_WRITTEN_MAX
+    );
 };
 
 /// Fills a message behind its length prefix.
-struct Writer {
-    bytes: Vec<u8, HANDSHAKE_WRITTEN_MAX>,
+struct Writer<const MAX: usize> {
+    bytes: Vec<u8, MAX>,
 }
 
-impl Writer {
+impl<const MAX: usize> Writer<MAX> {
     fn new() -> Self {
         let mut writer = Self { bytes: Vec::new() };
         writer.push(&[0; HANDSHAKE_PREFIX_LEN]);
@@ -281,14 +293,13 @@ impl Writer {
         for &number in numbers {
             self.text(before);
             before = ",";
-            let digits = [b'0' + number / 100, b'0' + number / 10 % 10, b'0' + number % 10];
-            let leading_zeros = usize::from(number < 100) + usize::from(number < 10);
-            self.push(digits.get(leading_zeros..).unwrap_or_default());
+            // The writer takes all that can come: see the assertion above.
+            let _ = write_decimal(self, u64::from(number));
         }
         self.text("]");
     }
 
-    fn finish(mut self) -> Message {
+    fn finish(mut self) -> Message<MAX> {
         let len = u32::try_from(self.bytes.len().saturating_sub(HANDSHAKE_PREFIX_LEN)).unwrap_or(u32::MAX);
         if let Some(prefix) = self.bytes.first_chunk_mut() {
             *prefix = len.to_le_bytes();
@@ -297,7 +308,7 @@ impl Writer {
     }
 }
 
-impl fmt::Write for Writer {
+impl<const MAX: usize> fmt::Write for Writer<MAX> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.text(text);
         Ok(())

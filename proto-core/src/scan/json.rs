@@ -189,7 +189,8 @@ impl<'a> Scanner<'a> {
     pub fn skip_value(&mut self) -> Result<Option<(Token, usize)>, JsonFault> {
         let depth = self.depth;
         let Some(first) = self.next_token()? else { return Ok(None) };
-        if self.depth > depth
+        if !cfg!(twolane_backend = "compact")
+            && self.depth > depth
             && let Some(end) = value_end(self.text, first.start, depth)
         {
             self.position = end;
@@ -392,30 +393,32 @@ impl<'a> Scanner<'a> {
         // Where a run of bytes began that has to be checked as UTF-8: from its first byte over 0x7f.
         let mut unchecked: Option<usize> = None;
         loop {
-            self.position = plain_end(self.text, self.position);
+            if !cfg!(twolane_backend = "compact") {
+                self.position = plain_end(self.text, self.position);
+            }
             let Some(byte) = self.peek_byte() else {
                 self.check_utf8(unchecked)?;
                 return Err((self.position, JsonReason::UnexpectedEnd));
             };
-            match CLASS.get(byte as usize) {
-                Some(Class::Plain) => self.position += 1,
-                Some(Class::High) => {
+            match Class::of(byte) {
+                Class::Plain => self.position += 1,
+                Class::High => {
                     unchecked = unchecked.or(Some(self.position));
                     while self.peek_byte().is_some_and(|byte| !byte.is_ascii()) {
                         self.position += 1;
                     }
                 }
-                Some(Class::Quote) => {
+                Class::Quote => {
                     self.check_utf8(unchecked)?;
                     self.position += 1;
                     return Ok(escaped);
                 }
-                Some(Class::Escape) => {
+                Class::Escape => {
                     self.check_utf8(unchecked.take())?;
                     escaped = true;
                     self.escape()?;
                 }
-                Some(Class::Control) | None => {
+                Class::Control => {
                     self.check_utf8(unchecked)?;
                     return Err((self.position, JsonReason::ControlCharacter));
                 }
@@ -520,7 +523,7 @@ fn plain_end(text: &[u8], mut position: usize) -> usize {
         position += 8;
     }
     while let Some(&byte) = text.get(position) {
-        if !matches!(CLASS.get(byte as usize), Some(Class::Plain)) {
+        if !matches!(Class::of(byte), Class::Plain) {
             break;
         }
         position += 1;
@@ -538,20 +541,36 @@ enum Class {
     Control,
 }
 
+impl Class {
+    #[inline(always)]
+    fn of(byte: u8) -> Self {
+        if cfg!(twolane_backend = "compact") {
+            return Self::by_rule(byte);
+        }
+        CLASS.get(usize::from(byte)).copied().unwrap_or(Self::Control)
+    }
+
+    const fn by_rule(byte: u8) -> Self {
+        match byte {
+            0..=0x1f => Self::Control,
+            0x22 => Self::Quote,
+            0x5c => Self::Escape,
+            0x80.. => Self::High,
+            _ => Self::Plain,
+        }
+    }
+}
+
 static CLASS: [Class; 256] = {
     let mut table = [Class::Plain; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte {
-            0..=0x1f => Class::Control,
-            0x22 => Class::Quote,
-            0x5c => Class::Escape,
-            0x80.. => Class::High,
-            _ => Class::Plain,
-        };
-        byte += 1;
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = Class::by_rule(byte);
+        match byte.checked_add(1) {
+            Some(next) => byte = next,
+            None => break table,
+        }
     }
-    table
 };
 
 /// Checks that `text` is one strict JSON value with at most white space around it.

@@ -10,6 +10,9 @@ pub struct JsonStr<'a> {
 }
 
 impl<'a> JsonStr<'a> {
+    /// The text without a character.
+    pub(crate) const EMPTY: Self = Self { raw: &[], escaped: false };
+
     /// `raw` has to be what the scanner passed over, without the quotes.
     pub(crate) const fn from_scanned(raw: &'a [u8], escaped: bool) -> Self {
         Self { raw, escaped }

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use heapless::Vec;
 
+use super::decimal::read_decimal;
 use super::json::{JsonFault, JsonReason, Kind, Scanner, Token};
 use super::string::JsonStr;
 use crate::limits::OBJECT_MEMBERS_MAX;
@@ -45,6 +46,11 @@ impl<'a> Value<'a> {
         Some(Self { text, first, end })
     }
 
+    /// The value's first token and the offset after its end.
+    pub(crate) const fn place(&self) -> (Token, usize) {
+        (self.first, self.end)
+    }
+
     /// The text that the value stands in.
     pub(crate) const fn text(&self) -> &'a [u8] {
         self.text
@@ -74,7 +80,7 @@ impl<'a> Value<'a> {
     /// The integer, where it is digits only and fits.
     pub fn as_u64(&self) -> Option<u64> {
         let Kind::Number { digits: true } = self.first.kind else { return None };
-        core::str::from_utf8(self.raw()).ok()?.parse().ok()
+        read_decimal(self.raw())
     }
 
     /// The members, where it is an object.
