@@ -6,8 +6,8 @@ use std::time::Duration;
 use twolane::connector::{Event, Limits, Outcome, Reply, RunEnd, Turn};
 use twolane_core::connector::digest::Digest;
 use twolane_core::connector::document::{
-    Disposition, Event as Said, EventPayload, FailureKind, InputItem, ProviderRequest, SchemaId, ToolChoice,
-    TransportInvocation, Valid,
+    Disposition, Event as Said, EventPayload, FailureKind, InputItem, OwnedInvocation, ProviderRequest,
+    SchemaId, ToolChoice, TransportInvocation, Valid,
 };
 use twolane_core::connector::text::{Content, Id};
 
@@ -18,39 +18,68 @@ pub(crate) fn id(text: &str) -> Id<Box<str>> {
     Id::new(text.into()).unwrap()
 }
 
+/// What is asked; the rest is the same for all.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) caller: &'static str,
+    pub(crate) request_id: &'static str,
+    pub(crate) model: &'static str,
+    pub(crate) text: String,
+    pub(crate) expires_at_unix_ms: u64,
+    pub(crate) max_output_tokens: Option<u32>,
+}
+
+impl Ask {
+    /// A request of the first caller that says `text`.
+    pub(crate) fn new(request_id: &'static str, text: &str) -> Self {
+        Self {
+            caller: "caller-1",
+            request_id,
+            model: "model-1",
+            text: text.to_owned(),
+            expires_at_unix_ms: 1_100_000,
+            max_output_tokens: None,
+        }
+    }
+
+    pub(crate) fn invocation(&self) -> Valid<OwnedInvocation> {
+        let request = Valid::new(ProviderRequest {
+            schema_id: SchemaId::NEW,
+            request_id: id(self.request_id),
+            conversation_id: id("conversation-1"),
+            model: id(self.model),
+            instructions: Content::new("Be brief.".into()).unwrap(),
+            input: vec![InputItem::UserText { text: Content::new(self.text.as_str().into()).unwrap() }],
+            reasoning_effort: None,
+            reasoning_summary: None,
+            service_tier: None,
+            output_format_name: None,
+            previous_response_id: None,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            parallel_tool_calls: false,
+            output_schema_json: None,
+            max_output_tokens: self.max_output_tokens.and_then(NonZeroU32::new),
+            prompt_cache_key: None,
+        })
+        .unwrap();
+        let provider_request_sha256 = request.sha256().unwrap();
+        Valid::new(TransportInvocation {
+            schema_id: SchemaId::NEW,
+            caller_runtime_id: id(self.caller),
+            expires_at_unix_ms: self.expires_at_unix_ms,
+            native_request_sha256: Digest::of(b"native"),
+            provider_request_sha256,
+            request,
+        })
+        .unwrap()
+    }
+}
+
 /// A turn in which the user says `text`.
 pub(crate) fn turn(text: &str, max_output_tokens: u32) -> Turn {
-    let request = Valid::new(ProviderRequest {
-        schema_id: SchemaId::NEW,
-        request_id: id("request-1"),
-        conversation_id: id("conversation-1"),
-        model: id("model-1"),
-        instructions: Content::new("Be brief.".into()).unwrap(),
-        input: vec![InputItem::UserText { text: Content::new(text.into()).unwrap() }],
-        reasoning_effort: None,
-        reasoning_summary: None,
-        service_tier: None,
-        output_format_name: None,
-        previous_response_id: None,
-        tools: Vec::new(),
-        tool_choice: ToolChoice::Auto,
-        parallel_tool_calls: false,
-        output_schema_json: None,
-        max_output_tokens: None,
-        prompt_cache_key: None,
-    })
-    .unwrap();
-    let provider_request_sha256 = request.sha256().unwrap();
-    let invocation = Valid::new(TransportInvocation {
-        schema_id: SchemaId::NEW,
-        caller_runtime_id: id("caller-1"),
-        expires_at_unix_ms: 1_000_000,
-        native_request_sha256: Digest::of(b"native"),
-        provider_request_sha256,
-        request,
-    });
     let max_output_tokens = NonZeroU32::new(max_output_tokens).unwrap();
-    Turn { invocation: invocation.unwrap(), max_output_tokens }
+    Turn { invocation: Ask::new("request-1", text).invocation(), max_output_tokens }
 }
 
 pub(crate) fn replied(end: RunEnd) -> Reply {

@@ -1,5 +1,8 @@
-//! Turns that are run, whatever the backend does.
+//! Sealed turns over real sockets: replayed, refused, and run whatever the backend does.
 
 mod ask;
 mod program;
+mod refusing;
+mod replay;
 mod running;
+mod world;

@@ -1,0 +1,31 @@
+//! Whether there is room on the disk for the largest reply of one more run.
+
+use std::path::PathBuf;
+
+use rustix::fs::statvfs;
+
+/// Bytes that are left alone whatever is asked for.
+const FLOOR_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Bytes on disk for each of a reply: the engine writes a page anew before it frees the old one.
+const COPIES: u64 = 2;
+
+/// The disk of the store.
+#[derive(Debug)]
+pub(super) struct Room(Option<PathBuf>);
+
+impl Room {
+    pub(super) fn new(data_dir: Option<PathBuf>) -> Self {
+        Self(data_dir)
+    }
+
+    /// Whether a claim leaves room for its reply and those of the runs, each of them at most `payload_max` long as
+    /// base64. A disk that does not tell is not full.
+    pub(super) fn has(&self, payload_max: u64, running: usize) -> bool {
+        let Some(disk) = self.0.as_ref().and_then(|folder| statvfs(folder).ok()) else { return true };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        let reply = payload_max.div_ceil(3).saturating_mul(4 * COPIES);
+        let runs = u64::try_from(running).unwrap_or(u64::MAX).saturating_add(1);
+        free >= reply.saturating_mul(runs).saturating_add(FLOOR_BYTES)
+    }
+}

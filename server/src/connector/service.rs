@@ -1,0 +1,335 @@
+//! One request to one answer: opened, judged, looked up, claimed, run, stored, and only then replied to.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use twolane_core::connector::admit::{self, Judged, Refused, Stopped, arrive, judge};
+use twolane_core::connector::carriage::ReplyTo;
+use twolane_core::connector::digest::Digest;
+use twolane_core::connector::document::Refusal;
+use twolane_core::connector::failure::Failure;
+use twolane_core::connector::replay::{self, Asked, Decision, Terms, decide};
+use twolane_core::connector::seal::SealKey;
+
+use super::answer::Held;
+use super::backend::{ProviderBackend, Turn};
+use super::callers::{Caller, Callers};
+use super::room::Room;
+use super::seals::Seals;
+use super::time::{Judged as JudgedClock, Time};
+use super::{answer, lookup, refusals};
+use crate::store::{
+    Change, Claim, Engine, EngineFault, Holder, Outcome, ProcessId, RequestKey, Store, StoreFault,
+};
+
+/// Looks at the store again that often where another was faster.
+const ATTEMPTS: u32 = 4;
+
+/// How a service answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How far ahead of now a request may expire.
+    pub skew: Duration,
+    /// How long a run may take.
+    pub run_time: Duration,
+    /// How long a run has to end once it is told to.
+    pub grace: Duration,
+    /// Bytes of a frame, without its length prefix.
+    pub frame_max: u64,
+    /// Where the store is, for the room on its disk; none is asked for where `None`.
+    pub data_dir: Option<PathBuf>,
+}
+
+/// What goes back on a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A frame, its length prefix included.
+    Frame(Vec<u8>),
+    /// Nothing; why, for the log.
+    Silent(&'static str),
+}
+
+/// What answers requests. It is bound to no connection.
+#[derive(Debug)]
+pub struct Service<B, E: Engine> {
+    pub(super) backend: Arc<B>,
+    pub(super) store: Arc<Store<E>>,
+    pub(super) callers: Callers,
+    pub(super) seals: Seals<E>,
+    pub(super) clock: JudgedClock,
+    pub(super) settings: Settings,
+    pub(super) refusals: refusals::Refusals,
+    pub(super) running: Running,
+    pub(super) cancel: CancellationToken,
+    runs: TaskTracker,
+    room: Room,
+    process: ProcessId,
+    serial: AtomicU64,
+}
+
+/// The requests that run now, each with what it is bound to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Running(Arc<Mutex<HashMap<RequestKey, Digest>>>);
+
+/// One of them; gone when dropped.
+#[derive(Debug)]
+pub(super) struct Run {
+    running: Running,
+    key: RequestKey,
+}
+
+/// A request that was opened.
+#[derive(Clone, Debug)]
+pub(super) struct Opened {
+    pub(super) caller: Arc<Caller>,
+    /// The place of the key that opened it.
+    pub(super) place: usize,
+    /// Whose, and under which id; that may be longer than an id.
+    pub(super) key: RequestKey,
+}
+
+impl Opened {
+    pub(super) fn seal_key(&self) -> Option<&SealKey> {
+        self.caller.keys.get(self.place)
+    }
+}
+
+/// Why a service does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceFault {
+    /// The store's mark cannot be read.
+    #[error(transparent)]
+    Engine(#[from] EngineFault),
+    /// No random bytes.
+    #[error("the system gives no random bytes: {0}")]
+    Random(getrandom::Error),
+}
+
+impl<B: ProviderBackend, E: Engine> Service<B, E> {
+    /// A service over a store that it alone writes.
+    pub fn new(
+        backend: Arc<B>,
+        store: Arc<Store<E>>,
+        callers: Callers,
+        time: Box<dyn Time>,
+        settings: Settings,
+    ) -> Result<Arc<Self>, ServiceFault> {
+        let mark_ms = store.engine().mark_unix_ms()?;
+        let mut process = [0; 16];
+        getrandom::fill(&mut process).map_err(ServiceFault::Random)?;
+        Ok(Arc::new(Self {
+            backend,
+            seals: Seals::new(Arc::clone(&store)),
+            store,
+            callers,
+            clock: JudgedClock::start(time, mark_ms),
+            room: Room::new(settings.data_dir.clone()),
+            settings,
+            refusals: refusals::Refusals::default(),
+            running: Running::default(),
+            cancel: CancellationToken::new(),
+            runs: TaskTracker::new(),
+            process,
+            serial: AtomicU64::new(0),
+        }))
+    }
+
+    /// Bytes of a frame, without its length prefix.
+    pub fn frame_max(&self) -> u64 {
+        self.settings.frame_max
+    }
+
+    /// Answers the body of one frame. A run goes on where this future is dropped.
+    pub async fn answer(self: &Arc<Self>, body: &[u8]) -> Answer {
+        let mut scratch = vec![0; admit::scratch_len(body.len())];
+        let arrived = match arrive(body, &mut scratch) {
+            Ok(arrived) => arrived,
+            Err(Stopped::Silent(_)) => return Answer::Silent("no operation request"),
+            Err(Stopped::Failed(reply_to, failure)) => return failed(reply_to, failure),
+        };
+        let (reply_to, envelope) = (arrived.request.reply_to(), arrived.envelope);
+        let caller = self.callers.find(envelope.caller_runtime_id);
+        let keys: Vec<&SealKey> = caller.iter().flat_map(|caller| &caller.keys).collect();
+        let payload_max = caller.map_or(0, |caller| caller.bounds.payload_max);
+        let terms = admit::Caller { keys: &keys, payload_max };
+        let opened = arrived.open(terms, &self.callers.decoy, self.callers.keys_max);
+        let (Some(caller), Ok(opened)) = (caller, opened) else {
+            return failed(reply_to, Failure::NotAdmitted);
+        };
+        let key = RequestKey {
+            caller: envelope.caller_runtime_id.to_owned(),
+            request_id: envelope.request_id.to_owned(),
+        };
+        let request = Opened { caller: Arc::clone(caller), place: opened.key, key };
+        match judge(opened.plaintext, envelope.caller_runtime_id, envelope.request_id) {
+            Ok(judged) => self.judged(request, judged).await,
+            Err(refused) => self.refuse(&request, refused).await,
+        }
+    }
+
+    async fn judged(self: &Arc<Self>, request: Opened, judged: Judged<'_>) -> Answer {
+        let binding = judged.binding;
+        let refuse = |refusal| Refused { refusal, binding };
+        let asked = asked(&request.caller, &judged);
+        for _ in 0..ATTEMPTS {
+            let place = Arc::clone(&request.caller.places).try_acquire_owned().ok();
+            let found = match self.find(&request, binding) {
+                Ok(found) => found,
+                // What is stored may be the answer, so that none is better than a refusal.
+                Err(_) => return Answer::Silent("the store cannot be read"),
+            };
+            let terms = self.terms(&request.caller, place.is_none());
+            match decide(found.record, &asked, &terms, self.clock.now()) {
+                Decision::Stored => match found.sealed {
+                    Some(frame) => return Answer::Frame(frame),
+                    None => return Answer::Silent("a stored reply is not there"),
+                },
+                Decision::SealAgain => match self.seal_again(&request).await {
+                    Some(frame) => return Answer::Frame(frame),
+                    None => continue,
+                },
+                Decision::Refuse(refusal) => return self.refuse(&request, refuse(refusal)).await,
+                Decision::Run { output_tokens_max } => {
+                    let (Some(place), Some(run)) = (place, self.running.enter(&request.key, binding)) else {
+                        continue;
+                    };
+                    let turn = answer::turn(&judged, output_tokens_max);
+                    match self.start(request.clone(), binding, turn, (place, run)).await {
+                        Started::Ended(answer) => return answer,
+                        Started::Stands => {}
+                        Started::NoRoom => return self.refuse(&request, refuse(Refusal::Capacity)).await,
+                    }
+                }
+            }
+        }
+        self.refuse(&request, refuse(Refusal::Capacity)).await
+    }
+
+    fn terms(&self, caller: &Caller, full: bool) -> Terms {
+        let running_max = caller.bounds.running_max;
+        Terms {
+            output_tokens_max: caller.bounds.output_tokens_max,
+            skew_ms: u64::try_from(self.settings.skew.as_millis()).unwrap_or(u64::MAX),
+            running: if full { running_max } else { 0 },
+            running_max,
+            has_room: !self.runs.is_closed()
+                && self.room.has(caller.bounds.payload_max, self.running.count()),
+        }
+    }
+
+    /// Claims and runs on a task of its own, so that a caller who leaves loses nothing, and a claim is never left
+    /// without its run.
+    async fn start(self: &Arc<Self>, request: Opened, binding: Digest, turn: Turn, held: Held) -> Started {
+        let service = Arc::clone(self);
+        let run = self.runs.spawn(async move {
+            match service.claim(&request, binding, &turn).await {
+                Ok(Outcome::Done) => Started::Ended(service.run_to_end(request, turn, held).await),
+                Ok(_) => Started::Stands,
+                Err(_) => Started::NoRoom,
+            }
+        });
+        // A panic has been reported where it happened.
+        run.await.unwrap_or(Started::Ended(Answer::Silent("the run failed within the server")))
+    }
+
+    /// Claims durably: nothing reaches the provider before.
+    async fn claim(&self, request: &Opened, binding: Digest, turn: &Turn) -> Result<Outcome, StoreFault> {
+        let now_unix_ms = self.clock.unix_ms();
+        let claim = Claim {
+            key: request.key.clone(),
+            binding: binding.0,
+            expires_at_unix_ms: turn.invocation.expires_at_unix_ms,
+            now_unix_ms,
+            holder: Holder { process: self.process, serial: self.serial.fetch_add(1, Ordering::Relaxed) },
+        };
+        let outcome = self.store.change(Change::Claim(claim)).await?;
+        if outcome == Outcome::Done {
+            self.clock.marked(now_unix_ms);
+        }
+        Ok(outcome)
+    }
+
+    /// Takes no new claims and gives the runs `drain`, then tells them to end. What ends is stored.
+    pub async fn stop(&self, drain: Duration) {
+        self.runs.close();
+        if tokio::time::timeout(drain, self.runs.wait()).await.is_err() {
+            self.cancel.cancel();
+            let ending = self.settings.grace + answer::STORE_TIME;
+            let _ = tokio::time::timeout(ending, self.runs.wait()).await;
+        }
+    }
+
+    /// Lets go of what is older than it has to be kept, until nothing is.
+    pub async fn purge(&self, retention: replay::Retention) {
+        lookup::purge(self, retention).await;
+    }
+
+    /// A person says that the clock is right.
+    pub async fn accept_clock(&self) -> bool {
+        let now_unix_ms = self.clock.accept();
+        self.store.change(Change::AcceptClock { now_unix_ms }).await.is_ok()
+    }
+}
+
+/// What came of a claim.
+enum Started {
+    /// It was ours and ran.
+    Ended(Answer),
+    /// Another was faster.
+    Stands,
+    /// It could not be stored.
+    NoRoom,
+}
+
+fn asked(caller: &Caller, judged: &Judged<'_>) -> Asked {
+    let fields = judged.invocation.fields();
+    Asked {
+        binding: judged.binding,
+        expires_at_unix_ms: fields.expires_at_unix_ms,
+        max_output_tokens: fields.request.max_output_tokens,
+        model_allowed: caller.may_ask(fields.request.model.as_str()),
+    }
+}
+
+fn failed(reply_to: ReplyTo<'_>, failure: Failure) -> Answer {
+    let mut frame = vec![0; 4];
+    if failure.write(reply_to, &mut frame).is_err() {
+        return Answer::Silent("a failure that fits no frame");
+    }
+    let len = u32::try_from(frame.len() - 4).unwrap_or(u32::MAX);
+    frame.iter_mut().zip(len.to_be_bytes()).for_each(|(place, byte)| *place = byte);
+    Answer::Frame(frame)
+}
+
+impl Running {
+    /// Takes `key`, if nobody has it.
+    fn enter(&self, key: &RequestKey, binding: Digest) -> Option<Run> {
+        use std::collections::hash_map::Entry;
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(place) => {
+                place.insert(binding);
+                Some(Run { running: self.clone(), key: key.clone() })
+            }
+        }
+    }
+
+    pub(super) fn binding(&self, key: &RequestKey) -> Option<Digest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+    }
+
+    fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.running.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+    }
+}
