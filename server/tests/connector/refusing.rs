@@ -113,7 +113,7 @@ async fn what_is_no_request_gets_no_answer() {
 async fn a_slow_request_ends_in_its_time_and_too_many_connections_are_closed() {
     let folder = tempfile::tempdir().unwrap();
     let sockets = Bounds { connections: 2, read_time: Duration::from_millis(300), ..Bounds::default() };
-    let hands = World::start(tempfile::tempdir().unwrap().path(), &[1], 0).await.hands.clone();
+    let hands = World::start(tempfile::tempdir().unwrap().path(), &[1], 0).await.hands;
     let world = World::start_at(folder.path(), &[1], 10, hands, sockets).await;
     let mut slow =
         [TcpStream::connect(world.address).await.unwrap(), TcpStream::connect(world.address).await.unwrap()];
