@@ -26,7 +26,8 @@ pub fn seeds(seeds: &Seeds) -> Vec<Vec<u8>> {
     frames.chain(bodies).chain(messages).map(|(what, bytes)| [&[what], &bytes[..]].concat()).collect()
 }
 
-fn keeps_the_laws(tree: &Tree, len: usize) {
+/// No byte without a field, children inside their parents.
+pub(crate) fn keeps_the_laws(tree: &Tree, len: usize) {
     assert!(tree.nodes.len() <= TREE_NODES_MAX);
     let mut parents: Vec<(u32, u32)> = Vec::new();
     let mut told = 0;

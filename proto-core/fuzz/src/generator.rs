@@ -1,7 +1,7 @@
 //! Inputs from a seed: real ones changed a little, now and then ones from nothing. The same number gives the same input.
 
 /// What mutations like to insert: where rules about text and lengths turn.
-const PIECES: [&[u8]; 24] = [
+const PIECES: [&[u8]; 32] = [
     b"{",
     b"}",
     b"[",
@@ -26,6 +26,14 @@ const PIECES: [&[u8]; 24] = [
     b"\x01\x03\x02",
     b"\x02\x03\x04",
     b"\n",
+    b"\xc0",
+    b"\xc4\x20",
+    b"\xd9\x20",
+    b"\xda\x00\x05",
+    b"\xde\x00\x11",
+    b"\xdc\xff\xff",
+    b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"AA==",
 ];
 
 /// Bytes of the longest input that is made from a shorter one.

@@ -4,12 +4,15 @@
 
 pub mod body;
 pub mod connection_file;
+pub mod connector;
 pub mod dissect;
+pub mod documents;
 pub mod envelope;
 pub mod frames;
 pub mod generator;
 pub mod handshake;
 pub mod json;
+pub mod msgpack;
 pub mod outbox;
 pub mod seeds;
 pub mod source;
@@ -28,7 +31,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "envelope", run: envelope::run, seeds: |seeds| seeds.frames.clone() },
     Target { name: "frames", run: frames::run, seeds: frames::seeds },
     Target { name: "json", run: json::run, seeds: |seeds| seeds.texts.clone() },
@@ -37,5 +40,8 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "body", run: body::run, seeds: |seeds| seeds.texts.clone() },
     Target { name: "dissect", run: dissect::run, seeds: dissect::seeds },
     Target { name: "outbox", run: outbox::run, seeds: |_| Vec::new() },
+    Target { name: "msgpack", run: msgpack::run, seeds: |seeds| seeds.documents.clone() },
+    Target { name: "connector", run: connector::run, seeds: connector::seeds },
+    Target { name: "documents", run: documents::run, seeds: |seeds| seeds.documents.clone() },
     Target { name: "source", run: source::run, seeds: source::seeds },
 ];

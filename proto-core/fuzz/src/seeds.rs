@@ -14,6 +14,10 @@ pub struct Seeds {
     pub messages: Vec<Vec<u8>>,
     /// JSON texts: the frames' bodies.
     pub texts: Vec<Vec<u8>>,
+    /// Connector frames, length prefix first.
+    pub connector: Vec<Vec<u8>>,
+    /// MessagePack: the connector's documents.
+    pub documents: Vec<Vec<u8>>,
     /// Whole captures.
     pub captures: Vec<Vec<u8>>,
 }
@@ -29,12 +33,27 @@ impl Seeds {
                 seeds.golden(golden);
             }
         }
+        for path in files(&fixtures.join("connector"), "json") {
+            for golden in json(&path).as_array().into_iter().flatten() {
+                let Some(bytes) = golden["hex"].as_str().and_then(unhex) else { continue };
+                let sort =
+                    if golden["kind"] == "document" { &mut seeds.documents } else { &mut seeds.connector };
+                sort.push(bytes);
+            }
+        }
         for path in files(&fixtures.join("captures"), "pcap") {
             seeds
                 .captures
                 .push(fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())));
         }
-        let sorts = [&seeds.frames, &seeds.messages, &seeds.texts, &seeds.captures];
+        let sorts = [
+            &seeds.frames,
+            &seeds.messages,
+            &seeds.texts,
+            &seeds.connector,
+            &seeds.documents,
+            &seeds.captures,
+        ];
         assert!(
             sorts.iter().all(|sort| !sort.is_empty()),
             "a sort of seeds is gone from {}",

@@ -126,7 +126,7 @@ impl<'a> Hint<'a> {
     }
 
     /// Reads a failure that is all of `bytes`, in any order of its keys.
-    pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut scanner = Scanner::new(bytes);
         let (mut code, mut message) = (None, None);
         let Some(Token { kind: Kind::Map(pairs), .. }) = scanner.next_token().ok()? else { return None };

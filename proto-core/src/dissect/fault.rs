@@ -72,6 +72,14 @@ pub enum FaultReason {
         /// The rule.
         reason: BodyReason,
     },
+    /// A connector frame or document breaks a rule.
+    #[error("{}{rule}", Named(*member))]
+    Connector {
+        /// The field at fault, where it is one of ours.
+        member: Option<&'static str>,
+        /// The rule in a few words.
+        rule: &'static str,
+    },
 }
 
 /// A member in front of the rule that it breaks.

@@ -12,7 +12,7 @@ use crate::scan::value::Value;
 pub enum NodeKind {
     /// A part of the wire that holds fields: header, body, handshake message.
     Group = 0,
-    /// A little-endian number.
+    /// A number in bytes, little-endian unless its meaning says otherwise.
     Integer = 1,
     /// A byte of flags; its children share the byte.
     Flags = 2,

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::fault::Fault;
 use super::field::{Field, NodeKind, Sink};
-use super::{Stage, body, frame, handshake};
+use super::{Stage, body, connector, document, frame, handshake};
 use crate::limits::TREE_NODES_MAX;
 
 /// The fields of a dissection in pre-order, at most [`TREE_NODES_MAX`] of them.
@@ -55,6 +55,16 @@ impl Tree {
     /// Dissects one handshake message, its length prefix first.
     pub fn handshake(bytes: &[u8], stage: Stage) -> Self {
         Builder::run(|builder| handshake(bytes, stage, builder))
+    }
+
+    /// Dissects one connector frame, its length prefix first.
+    pub fn connector(bytes: &[u8]) -> Self {
+        Builder::run(|builder| connector(bytes, builder))
+    }
+
+    /// Dissects a document of the connector by itself.
+    pub fn document(bytes: &[u8]) -> Self {
+        Builder::run(|builder| document(bytes, builder))
     }
 }
 

@@ -4,6 +4,7 @@ mod arithmetic;
 mod base64;
 mod carriage;
 mod documents;
+mod goldens;
 mod identity;
 mod made;
 mod replay;

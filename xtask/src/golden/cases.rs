@@ -54,6 +54,7 @@ fn types(version: Version) -> Result<Vec<Case>> {
             name: format!("{}-{}", label(version), frame_type.name()),
             kind: Kind::Frame,
             bytes,
+            opens_to: None,
         });
     }
     Ok(cases)
@@ -80,7 +81,12 @@ fn lanes() -> Result<Vec<Case>> {
         .into_iter()
         .map(|(version, name, bits)| {
             let bytes = frame(parts(version, FrameType::StreamData, Flags::from_bits(bits)), body)?;
-            Ok(Case { name: format!("{}-lane-{name}", label(version)), kind: Kind::Frame, bytes })
+            Ok(Case {
+                name: format!("{}-lane-{name}", label(version)),
+                kind: Kind::Frame,
+                bytes,
+                opens_to: None,
+            })
         })
         .collect()
 }
@@ -139,7 +145,7 @@ fn bodies() -> Result<Vec<Case>> {
                 "{{\"version\":1,\"run_id\":\"run-7\",\"step_id\":1,\"seq\":4,\"payload\":{payload}}}"
             );
             let bytes = frame(parts(Version::V1, FrameType::StreamData, flags), body.as_bytes())?;
-            cases.push(Case { name: format!("body-{name}"), kind: Kind::Frame, bytes });
+            cases.push(Case { name: format!("body-{name}"), kind: Kind::Frame, bytes, opens_to: None });
         }
     }
     Ok(cases)
@@ -207,7 +213,12 @@ fn damaged() -> Result<Vec<Case>> {
     ];
     Ok(table
         .into_iter()
-        .map(|(name, bytes)| Case { name: format!("damaged-{name}"), kind: Kind::Frame, bytes })
+        .map(|(name, bytes)| Case {
+            name: format!("damaged-{name}"),
+            kind: Kind::Frame,
+            bytes,
+            opens_to: None,
+        })
         .collect())
 }
 
@@ -242,6 +253,7 @@ fn handshake() -> Result<Vec<Case>> {
             name: format!("handshake-{name}"),
             kind: Kind::Handshake(stage),
             bytes,
+            opens_to: None,
         })
         .collect())
 }

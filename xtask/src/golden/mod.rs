@@ -1,6 +1,7 @@
-//! `cargo xtask golden`: the one writer of fixtures/golden and fixtures/schemas. Everything else reads them.
+//! `cargo xtask golden`: the one writer of fixtures/golden, connector and schemas. Everything else reads them.
 
 mod cases;
+mod connector;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -27,28 +28,37 @@ pub(crate) enum Kind {
     Frame,
     /// A handshake message with its length prefix.
     Handshake(Stage),
+    /// A connector frame with its length prefix.
+    Connector,
+    /// A document as a seal holds it.
+    Document,
 }
 
 /// Bytes with a name; their dissection is the core's to say and a reviewer's to judge.
+#[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) bytes: Vec<u8>,
+    /// The golden that a sealed frame opens to.
+    pub(crate) opens_to: Option<&'static str>,
 }
 
 /// `cargo xtask golden [--write]`.
 pub(crate) fn golden(options: &Options) -> Result<()> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
-    let (goldens, schemas) = (fixtures.join("golden"), fixtures.join("schemas"));
+    let [goldens, sealed, schemas] = ["golden", "connector", "schemas"].map(|name| fixtures.join(name));
     let mut files: Vec<(PathBuf, String)> = Vec::new();
     let mut count = 0;
-    for (file, cases) in cases::all()? {
-        count += cases.len();
-        files.push((goldens.join(file), render(&cases)?));
+    for (folder, all) in [(&goldens, cases::all()?), (&sealed, connector::all()?)] {
+        for (file, cases) in all {
+            count += cases.len();
+            files.push((folder.join(file), render(&cases)?));
+        }
     }
     files.extend(schema::schemas().into_iter().map(|(id, text)| (schemas.join(format!("{id}.json")), text)));
     if options.write {
-        for folder in [&goldens, &schemas] {
+        for folder in [&goldens, &sealed, &schemas] {
             fs::create_dir_all(folder)?;
         }
         for (path, text) in &files {
@@ -67,8 +77,9 @@ pub(crate) fn golden(options: &Options) -> Result<()> {
             );
         }
     }
-    no_strangers(&goldens, &files)?;
-    no_strangers(&schemas, &files)?;
+    for folder in [&goldens, &sealed, &schemas] {
+        no_strangers(folder, &files)?;
+    }
     eprintln!("{count} goldens are as the core says, in {} files with the schemas", files.len());
     Ok(())
 }
@@ -81,7 +92,7 @@ pub(crate) fn check() -> Result<()> {
 fn no_strangers(folder: &Path, files: &[(PathBuf, String)]) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if !files.iter().any(|(known, _)| known.file_name() == path.file_name()) {
+        if !files.iter().any(|(known, _)| *known == path) {
             bail!("{} is written by nobody: remove it or add its cases to xtask/src/golden", path.display());
         }
     }
@@ -103,10 +114,13 @@ fn render(cases: &[Case]) -> Result<String> {
         let (kind, tree) = match case.kind {
             Kind::Frame => ("frame", Tree::frame(&case.bytes)),
             Kind::Handshake(stage) => (stage.name(), Tree::handshake(&case.bytes, stage)),
+            Kind::Connector => ("connector", Tree::connector(&case.bytes)),
+            Kind::Document => ("document", Tree::document(&case.bytes)),
         };
         let hex: String = case.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let (name, kind) = (json!(case.name), json!(kind));
-        writeln!(out, "{{\"name\":{name},\"kind\":{kind},\n\"hex\":\"{hex}\",\n\"nodes\":[")?;
+        let opens_to = case.opens_to.map_or(String::new(), |golden| format!("\"opens_to\":\"{golden}\","));
+        writeln!(out, "{{\"name\":{name},\"kind\":{kind},{opens_to}\n\"hex\":\"{hex}\",\n\"nodes\":[")?;
         for (at, node) in tree.nodes.iter().enumerate() {
             let row = json!([
                 node.depth,
@@ -137,7 +151,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_rendered_files_are_json() {
         let mut names = Vec::new();
-        for (_, cases) in cases::all().unwrap() {
+        for (_, cases) in [cases::all().unwrap(), connector::all().unwrap()].concat() {
             let parsed: Value = serde_json::from_str(&render(&cases).unwrap()).unwrap();
             assert_eq!(parsed.as_array().unwrap().len(), cases.len());
             names.extend(cases.into_iter().map(|case| case.name));
