@@ -1,6 +1,5 @@
 //! A capture as an index: pushed in chunks, held as [`Columns`], with what is rare beside them.
 
-use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -8,6 +7,7 @@ use twolane_core::handshake::Key;
 use twolane_core::lanes::law::Breach;
 
 use crate::columns::Columns;
+use crate::keyed::Keyed;
 use crate::piece::{CloseReason, Direction, Ends, Opening};
 use crate::row::{CONTROL, Kind, LawMark, NO_LANE, Row, mark};
 use crate::source::{Format, Source, SourceFault};
@@ -117,8 +117,8 @@ struct Shelf {
     breaches: Vec<(u64, Breach)>,
     messages: Vec<usize>,
     ways: Vec<Way>,
-    /// Places in `ways`.
-    known: BTreeMap<(u32, Direction), usize>,
+    /// Places in `ways`, by connection and direction.
+    known: Keyed<usize>,
 }
 
 impl Index {
@@ -225,24 +225,32 @@ fn beside<T: Copy>(list: &[(u64, T)], index: u64) -> Option<T> {
 
 impl Shelf {
     fn way(&mut self, connection: u32, direction: Direction) -> Option<&mut Way> {
-        let place = *self.known.entry((connection, direction)).or_insert_with(|| {
-            let way = Way { connection, direction, how: None, ends: None, endpoint: None, closed: None };
-            self.ways.push(way);
-            self.ways.len() - 1
-        });
+        let own = u64::from(connection) << 1 | u64::from(direction == Direction::BToA);
+        let place = *self.known.find_or(own, self.ways.len())?;
+        if place == self.ways.len() {
+            self.ways.push(Way {
+                connection,
+                direction,
+                how: None,
+                ends: None,
+                endpoint: None,
+                closed: None,
+            });
+        }
         self.ways.get_mut(place)
     }
 
     fn judge_messages(&mut self, key: Option<&Key>) {
         self.totals.verified = 0;
         self.totals.refuted = 0;
-        let mut transcripts: BTreeMap<u32, Transcript> = BTreeMap::new();
+        let mut transcripts: Keyed<Transcript> = Keyed::default();
         for &i in &self.messages {
             let Some(row) = self.columns.row(i) else { continue };
             if stage_of(&row).is_none() {
                 continue;
             }
-            let verdict = transcripts.entry(row.connection).or_default().verify(row.body(), key);
+            let transcript = transcripts.find_or(u64::from(row.connection), Transcript::default());
+            let verdict = transcript.and_then(|transcript| transcript.verify(row.body(), key));
             let set = match verdict {
                 Some(true) => mark::VERIFIED,
                 Some(false) => mark::REFUTED,

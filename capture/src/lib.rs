@@ -69,6 +69,7 @@ mod columns;
 pub mod filter;
 mod index;
 mod ip;
+mod keyed;
 mod limits;
 mod link;
 mod outlet;

@@ -8,6 +8,11 @@ mod column;
 mod detail;
 mod inspector;
 
+/// Half the code of the standard library's allocator; it never shrinks or moves what is in use.
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+
 use twolane_core::handshake::Stage;
 
 pub use column::Column;

@@ -1,8 +1,7 @@
 //! One test of a filter: a column, an operator, a value.
 
-use alloc::boxed::Box;
+use alloc::string::String;
 
-use memchr::memmem::Finder;
 use twolane_core::body::Tag;
 use twolane_core::envelope::FrameType;
 
@@ -17,7 +16,7 @@ pub(super) enum Test {
     Word { column: Word, code: u8, is_equal: bool },
     Number { column: Number, operator: Operator, value: u64 },
     Mark(Mark),
-    Text { finder: Box<Finder<'static>>, is_wanted: bool },
+    Text { text: String, is_wanted: bool },
 }
 
 /// Columns whose values are words.
@@ -117,7 +116,7 @@ impl Test {
             Self::Mark(Mark::Last) => row.flags().is_last(),
             Self::Mark(Mark::Guess) => row.is_marked(mark::GUESS),
             Self::Mark(Mark::Cut) => row.is_marked(mark::CUT),
-            Self::Text { finder, is_wanted } => finder.find(row.body()).is_some() == *is_wanted,
+            Self::Text { text, is_wanted } => contains(row.body(), text.as_bytes()) == *is_wanted,
         }
     }
 }
@@ -189,8 +188,21 @@ fn text(lexer: &mut Lexer<'_>) -> Result<Test, FilterFault> {
     if value.is_empty() {
         return Err(FilterFault { offset, reason: FilterReason::ExpectedValue("a text to look for") });
     }
-    let finder = Box::new(Finder::new(value.as_bytes()).into_owned());
-    Ok(Test::Text { finder, is_wanted: operator == Operator::Contains })
+    Ok(Test::Text { text: value, is_wanted: operator == Operator::Contains })
+}
+
+/// Whether `text`, which is not empty, stands in `body`. A loop, because a search library's code is a tenth of the
+/// page's module, and reading and judging a row takes longer than this.
+fn contains(body: &[u8], text: &[u8]) -> bool {
+    let Some((first, others)) = text.split_first() else { return true };
+    let mut rest = body;
+    while let Some(place) = rest.iter().position(|byte| byte == first) {
+        rest = rest.get(place + 1..).unwrap_or_default();
+        if rest.starts_with(others) {
+            return true;
+        }
+    }
+    false
 }
 
 impl Word {

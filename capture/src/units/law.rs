@@ -1,19 +1,10 @@
 //! The seq laws of one direction of one connection, one for each generation and lane.
 
-use alloc::collections::BTreeMap;
-
 use twolane_core::envelope::{Generation, Header, Lane};
 use twolane_core::lanes::law::{Law, Verdict};
 
+use crate::keyed::Keyed;
 use crate::limits::MAX_LAWS;
-
-/// Which numbering a frame belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Numbering {
-    epoch: u32,
-    channel: u16,
-    is_display: bool,
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -25,7 +16,8 @@ struct Entry {
 /// The laws of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Laws {
-    entries: BTreeMap<Numbering, Entry>,
+    /// By [`numbering`].
+    entries: Keyed<Entry>,
     /// The direction is read from its first byte without loss, so that an unknown generation begins at 0.
     complete: bool,
 }
@@ -45,15 +37,16 @@ impl Laws {
     /// Says that the frame with this header cannot be read: its seq is not known.
     pub(super) fn lose_one(&mut self, header: &Header) {
         let Ok(lane) = header.lane() else { return };
-        self.entries.insert(numbering(header, lane), Entry { law: Law::joining(lane), ended: false });
+        let fresh = Entry { law: Law::joining(lane), ended: false };
+        if let Some(entry) = self.entries.find_or(numbering(header.generation(), lane), fresh) {
+            *entry = fresh;
+        }
     }
 
     /// Says that the generation ended, in whichever direction that was said.
     pub(super) fn end(&mut self, generation: Generation) {
-        for is_display in [false, true] {
-            let Generation { epoch, channel } = generation;
-            let own = Numbering { epoch, channel, is_display };
-            if let Some(entry) = self.entries.get_mut(&own) {
+        for lane in [Lane::Control, Lane::Display] {
+            if let Some(entry) = self.entries.find(numbering(generation, lane)) {
                 entry.ended = true;
             }
         }
@@ -61,14 +54,15 @@ impl Laws {
 
     /// Judges a frame by its law.
     pub(super) fn check(&mut self, header: &Header, lane: Lane, seq: u64, dropped: Option<u64>) -> Verdict {
-        let numbering = numbering(header, lane);
+        let numbering = numbering(header.generation(), lane);
         let mut fresh = Law::from_start(lane);
         let begins = fresh.check(seq, dropped) == Verdict::Kept;
-        if self.entries.len() >= MAX_LAWS && !self.entries.contains_key(&numbering) {
+        if self.entries.len() >= MAX_LAWS && self.entries.find(numbering).is_none() {
             self.lose_all();
         }
         let law = if self.complete { Law::from_start(lane) } else { Law::joining(lane) };
-        let entry = self.entries.entry(numbering).or_insert(Entry { law, ended: false });
+        let mut unkept = Entry { law, ended: false };
+        let entry = self.entries.find_or(numbering, unkept).unwrap_or(&mut unkept);
         let verdict = entry.law.check(seq, dropped);
         match verdict {
             Verdict::Kept => verdict,
@@ -82,7 +76,8 @@ impl Laws {
     }
 }
 
-fn numbering(header: &Header, lane: Lane) -> Numbering {
-    let Generation { epoch, channel } = header.generation();
-    Numbering { epoch, channel, is_display: lane == Lane::Display }
+/// Which numbering a frame belongs to: epoch, channel and lane in one number.
+fn numbering(generation: Generation, lane: Lane) -> u64 {
+    let Generation { epoch, channel } = generation;
+    u64::from(epoch) << 17 | u64::from(channel) << 1 | u64::from(lane == Lane::Display)
 }

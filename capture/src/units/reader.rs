@@ -1,12 +1,11 @@
 //! All connections of a source.
 
-use alloc::collections::BTreeMap;
-
 use twolane_core::handshake::Key;
 
 use super::outlet::Outlet;
 use super::side::{Shared, Side};
 use super::{Note, Options, UnitSink};
+use crate::keyed::Keyed;
 use crate::piece::{Direction, Piece, SegmentSink};
 use crate::tap::Label;
 
@@ -20,7 +19,7 @@ pub struct Units<S> {
     options: Options,
     key: Option<Key>,
     next_index: u64,
-    connections: BTreeMap<u32, Connection>,
+    connections: Keyed<Connection>,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +34,7 @@ impl<S: UnitSink> Units<S> {
     /// A reader without a key.
     #[must_use]
     pub fn new(sink: S, options: Options) -> Self {
-        Self { sink, options, key: None, next_index: 0, connections: BTreeMap::new() }
+        Self { sink, options, key: None, next_index: 0, connections: Keyed::default() }
     }
 
     /// The same with the key that handshakes are verified under, from their next message on.
@@ -77,10 +76,11 @@ impl<S: UnitSink> Units<S> {
 impl<S: UnitSink> SegmentSink for Units<S> {
     fn piece(&mut self, time_ns: Option<u64>, connection: u32, direction: Direction, piece: Piece<'_>) {
         if let (0, Piece::Lost { .. }) = (connection, piece) {
-            self.connections.values_mut().for_each(|connection| connection.shared.lose_all());
+            self.connections.values_mut().iter_mut().for_each(|connection| connection.shared.lose_all());
         }
         let version = self.options.version;
-        let entry = self.connections.entry(connection).or_default();
+        let number = u64::from(connection);
+        let Some(entry) = self.connections.find_or(number, Connection::default()) else { return };
         entry.shared.version = entry.shared.version.or(version);
         let side = match direction {
             Direction::AToB => &mut entry.a_to_b,
@@ -123,7 +123,7 @@ impl<S: UnitSink> SegmentSink for Units<S> {
                 self.sink.note(connection, direction, Note::Closed { reason });
                 entry.open = entry.open.saturating_sub(1);
                 if entry.open == 0 {
-                    self.connections.remove(&connection);
+                    self.connections.remove(number);
                 }
             }
         }
