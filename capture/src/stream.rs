@@ -3,7 +3,6 @@
 //! Positions are 64-bit counts from the first byte of the direction that could be seen, so that a
 //! sequence number's wrap-around is met in one place, [`Stream::position`].
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::bytes::count;
@@ -95,8 +94,8 @@ pub(crate) struct Stream {
     /// Position and sequence number of the next byte to hand out.
     next: u64,
     next_seq: u32,
-    /// In the order of positions, without overlaps.
-    held: VecDeque<Held>,
+    /// Without overlaps, the first position last, so that it is taken off the end.
+    held: Vec<Held>,
     held_cost: usize,
     /// Position of the FIN, and the packet count when it was seen.
     fin: Option<(u64, u64)>,
@@ -117,7 +116,7 @@ impl Stream {
             first_seq: 0,
             next: 0,
             next_seq: 0,
-            held: VecDeque::new(),
+            held: Vec::new(),
             held_cost: 0,
             fin: None,
             acked: 0,
@@ -216,7 +215,7 @@ impl Stream {
 
     fn settle_holes(&mut self, packet: u64, forced: bool, outlet: &mut Outlet<'_>) {
         while self.phase == Phase::Following {
-            let held = self.held.front().map(|held| (held.at, held.arrived));
+            let held = self.held.last().map(|held| (held.at, held.arrived));
             let Some((end, seen)) = held.or(self.fin) else {
                 return;
             };
@@ -252,7 +251,7 @@ impl Stream {
             outlet.say(outlet.time_ns, Piece::Closed { reason });
         }
         self.phase = Phase::Closed;
-        self.held = VecDeque::new();
+        self.held = Vec::new();
         self.held_cost = 0;
     }
 
@@ -265,23 +264,25 @@ impl Stream {
         }
         let mut at = at;
         let mut rest = span;
-        let mut place = self.held.partition_point(|held| held.end() <= at);
+        // Entries that end behind `at`; the last of them is the next one.
+        let mut behind = self.held.partition_point(|held| held.end() > at);
         while rest.len() > 0 {
-            let next = self.held.get(place).map(|held| (held.at, held.end()));
+            let next_place = behind.checked_sub(1);
+            let next = next_place.and_then(|place| self.held.get(place)).map(|held| (held.at, held.end()));
             if let Some((start, end)) = next
                 && start <= at
             {
                 (_, rest) = rest.split(end.saturating_sub(at));
                 at = end;
+                behind = behind.saturating_sub(1);
             } else {
                 let room = next.map_or(u64::MAX, |(start, _)| start.saturating_sub(at));
                 let (head, tail) = rest.split(room);
                 let len = head.len();
-                self.hold(place, at, head, packet, outlet.time_ns);
+                self.hold(behind, at, head, packet, outlet.time_ns);
                 at = at.saturating_add(len);
                 rest = tail;
             }
-            place = place.saturating_add(1);
         }
     }
 
@@ -298,8 +299,8 @@ impl Stream {
     /// Hands out what is held and next in order, and the end if that is next.
     fn drain(&mut self, outlet: &mut Outlet<'_>) {
         let next_held = |stream: &mut Self| {
-            let is_next = stream.held.front()?.at <= stream.next;
-            is_next.then(|| stream.held.pop_front())?
+            let is_next = stream.held.last()?.at <= stream.next;
+            is_next.then(|| stream.held.pop())?
         };
         while let Some(Held { span, time_ns, .. }) = next_held(self) {
             self.held_cost = self.held_cost.saturating_sub(cost(&span));

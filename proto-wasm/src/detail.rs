@@ -1,5 +1,9 @@
 //! One unit taken apart, packed for the page.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use twolane_capture::row::Kind;
 use twolane_capture::summary::Gap;
 use twolane_capture::units::{Unit, UnitFault};

@@ -1,5 +1,9 @@
 //! One capture, held for the page.
 
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use twolane_capture::filter::{Filter, FilterFault as Unreadable};
 use twolane_capture::row::HANDSHAKE_TAG;
 use twolane_capture::summary;

@@ -1,8 +1,11 @@
+#![cfg_attr(target_arch = "wasm32", no_std)]
 //! Thin face of the core for the page: one [`Inspector`] holds one capture.
 //!
 //! The page reads the values of all units straight out of the module's memory, one typed array a
 //! column ([`Inspector::column`]), and asks for the fields of a unit when it shows them
 //! ([`Inspector::detail`]). No object is made for a unit, and no rule about bytes stands here.
+
+extern crate alloc;
 
 mod column;
 mod detail;
@@ -12,6 +15,13 @@ mod inspector;
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+
+/// Ends the module: what the standard library would say of a panic is more code than all that can panic.
+#[cfg(target_arch = "wasm32")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::arch::wasm32::unreachable()
+}
 
 use twolane_core::handshake::Stage;
 

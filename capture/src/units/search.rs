@@ -1,6 +1,5 @@
 //! The search for a boundary in a direction that is out of step: a guess, made on several proofs.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use twolane_core::envelope::{FrameType, Header, Peeked, Version, peek};
@@ -19,7 +18,7 @@ use crate::limits::{EVIDENCE_LEN_MAX, MAX_UNDECIDED, PLAUSIBLE_BODY_MAX, PROOFS_
 pub(super) struct Search {
     scanned: usize,
     /// By `need`, then by place.
-    undecided: VecDeque<Undecided>,
+    undecided: Vec<Undecided>,
     /// Whether handshake messages may still come.
     pub(super) messages: bool,
     /// Bytes passed over so far, before the unread ones.
@@ -86,7 +85,7 @@ impl Search {
 
     /// The place to judge next and the unread bytes to judge it by, if they are there.
     fn next_judgement(&mut self, unread: &[u8]) -> Option<(usize, usize)> {
-        let waiting = self.undecided.front().map_or(usize::MAX, |first| first.need);
+        let waiting = self.undecided.first().map_or(usize::MAX, |first| first.need);
         // A place that is looked at for the first time comes after those that need as many bytes.
         let fresh_end = unread.len().min(waiting.saturating_sub(1));
         if let Some(place) = self.next_fresh(unread, (fresh_end + 1).saturating_sub(HEADER_LEN_MAX)) {
@@ -95,7 +94,9 @@ impl Search {
         if waiting > unread.len() {
             return None;
         }
-        self.undecided.pop_front().map(|Undecided { place, need }| (place, need))
+        let Undecided { place, need } = *self.undecided.first()?;
+        self.undecided.remove(0);
+        Some((place, need))
     }
 
     /// The first place before `end`, not looked at so far, whose byte 4 may be a version or the brace of a
@@ -113,7 +114,7 @@ impl Search {
     fn next_left(&mut self, unread: &[u8]) -> Option<usize> {
         let first = self.undecided.iter().enumerate().min_by_key(|(_, waiting)| waiting.place);
         if let Some((at, _)) = first {
-            return self.undecided.remove(at).map(|waiting| waiting.place);
+            return Some(self.undecided.remove(at).place);
         }
         self.next_fresh(unread, (unread.len() + 1).saturating_sub(PREFIX_LEN))
     }

@@ -51,6 +51,8 @@ impl Key {
 }
 
 impl Drop for Key {
+    // One copy of the loop, however many ways out of a reader there are.
+    #[inline(never)]
     fn drop(&mut self) {
         self.bytes.as_mut_slice().zeroize();
     }
