@@ -110,6 +110,11 @@ impl<'a> ConnectionFile<'a> {
         &self.key
     }
 
+    /// The connection key alone.
+    pub(crate) fn into_key(self) -> Key {
+        self.key
+    }
+
     /// The process that has to answer.
     pub const fn daemon_id(&self) -> DaemonId {
         self.daemon_id
@@ -272,16 +277,27 @@ impl<'a> Found<'a> {
     }
 
     fn complete(self, object: &Value<'_>) -> Result<ConnectionFile<'a>, ConnectionFileFault> {
-        let missing = |member| ConnectionFileFault::from(missing(object, member));
-        self.schema.ok_or(missing("schema"))?;
-        Ok(ConnectionFile {
-            wire_version: self.wire_version,
-            endpoints: self.endpoints.ok_or(missing("endpoints"))?,
-            key: self.key.ok_or(missing("key"))?,
-            daemon_id: self.daemon_id.ok_or(missing("daemon_id"))?,
-            pid: self.pid.ok_or(missing("pid"))?,
-            daemon_ver: self.daemon_ver.ok_or(missing("daemon_ver"))?,
-        })
+        let lacking = self.first_lacking();
+        let Self { schema: Some(_), endpoints: Some(endpoints), key: Some(key), .. } = self else {
+            return Err(missing(object, lacking).into());
+        };
+        let (Some(daemon_id), Some(pid), Some(daemon_ver)) = (self.daemon_id, self.pid, self.daemon_ver)
+        else {
+            return Err(missing(object, lacking).into());
+        };
+        Ok(ConnectionFile { wire_version: self.wire_version, endpoints, key, daemon_id, pid, daemon_ver })
+    }
+
+    /// The first member, in the order in which they are written, that has to be there and is not.
+    fn first_lacking(&self) -> &'static str {
+        let known = [
+            ("schema", self.schema.is_some()),
+            ("endpoints", self.endpoints.is_some()),
+            ("key", self.key.is_some()),
+            ("daemon_id", self.daemon_id.is_some()),
+            ("pid", self.pid.is_some()),
+        ];
+        known.into_iter().find(|(_, is_there)| !is_there).map_or("daemon_ver", |(name, _)| name)
     }
 }
 

@@ -331,6 +331,8 @@ describe('what is damaged', () => {
     await page.locator('#paste').click();
     await page.locator('#paste-text').fill(text);
     await page.locator('#paste-dialog button[value="read"]').click();
+    // What is on the screen from then on is of this text and not of the one before.
+    await drawn(page);
   };
   const PING = '00 00 00 00 01 07 02 03 00 01 00 00 00 00 00 00 00';
 

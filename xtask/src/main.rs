@@ -1,6 +1,7 @@
 //! What people and CI both run: `cargo xtask demo`, `test`, `check` and the rest.
 
 mod bench;
+mod bench_page;
 mod browser;
 mod checks;
 mod command;

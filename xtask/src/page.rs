@@ -10,7 +10,7 @@ use crate::command::{program, root, run};
 use crate::wasm;
 
 /// Under `web-demo/`, but no part of the bundle.
-const NOT_BUNDLED: &[&str] = &["node_modules", "dist", "test", "README.md"];
+const NOT_BUNDLED: &[&str] = &["node_modules", "dist", "test", "bench", "README.md"];
 
 /// `cargo xtask page`: leaves the built page in `web-demo/dist`.
 pub(crate) fn page() -> Result<()> {

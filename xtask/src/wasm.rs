@@ -1,10 +1,11 @@
 //! The page's module: the crate built for the browser, and the glue that loads it.
 
+use std::fmt;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::command::{cargo, program, root, run, target_dir};
@@ -14,6 +15,10 @@ use crate::setup::{PAGE_TARGET, text_of};
 const NAME: &str = "twolane_wasm";
 
 const PROFILE: &str = "wasm";
+
+/// The most that the module may have after brotli, in bytes: what it has come down to and 2 % of that. Lowered when the
+/// module shrinks, raised only for something that is worth more than its bytes.
+const BROTLI_BYTES_MAX: u64 = 67_000;
 
 /// Of one file, in bytes as stored and as sent. The path is the script's last argument.
 const MEASURE: &str = "const z = require('zlib'), b = require('fs').readFileSync(process.argv[1]);
@@ -30,8 +35,9 @@ pub(crate) fn build() -> Result<()> {
     if !is_current(&folder, &module) {
         generate(&folder, &module)?;
     }
-    println!("  {}", sizes(&folder.join(format!("{NAME}_bg.wasm")))?);
-    Ok(())
+    let sizes = Sizes::of(&folder.join(format!("{NAME}_bg.wasm")))?;
+    println!("  {sizes}");
+    sizes.check()
 }
 
 /// The glue's stamp is by content: target folders are shared, moved and restored with odd times.
@@ -73,9 +79,36 @@ pub(crate) fn measure(module: &Path) -> Result<[u64; 3]> {
     <[u64; 3]>::try_from(sizes).map_err(|_| anyhow::anyhow!("Node measured {text:?}, not three sizes"))
 }
 
-fn sizes(module: &Path) -> Result<String> {
-    let [raw, gzip, brotli] = measure(module)?;
-    Ok(format!("wasm {}, gzip {}, brotli {}", kibibytes(raw), kibibytes(gzip), kibibytes(brotli)))
+/// Of the module, in bytes.
+struct Sizes {
+    raw: u64,
+    gzip: u64,
+    brotli: u64,
+}
+
+impl Sizes {
+    fn of(module: &Path) -> Result<Self> {
+        let [raw, gzip, brotli] = measure(module)?;
+        Ok(Self { raw, gzip, brotli })
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.brotli > BROTLI_BYTES_MAX {
+            bail!(
+                "the page's module has {} bytes after brotli, {BROTLI_BYTES_MAX} are allowed (xtask/src/wasm.rs)\n  \
+                 try: what it is made of shows `twiggy top` of a module built with CARGO_PROFILE_WASM_STRIP=none",
+                self.brotli
+            );
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [raw, gzip, brotli] = [self.raw, self.gzip, self.brotli].map(kibibytes);
+        write!(f, "wasm {raw}, gzip {gzip}, brotli {brotli}")
+    }
 }
 
 fn kibibytes(bytes: u64) -> String {
@@ -91,6 +124,14 @@ mod tests {
         assert_eq!(kibibytes(0), "0.0 KiB");
         assert_eq!(kibibytes(1535), "1.4 KiB");
         assert_eq!(kibibytes(1024 * 1024), "1024.0 KiB");
+    }
+
+    #[test]
+    fn a_module_over_its_bound_is_refused_and_one_at_it_is_not() {
+        let sizes = |brotli| Sizes { raw: 3 * brotli, gzip: 2 * brotli, brotli };
+        assert!(sizes(BROTLI_BYTES_MAX).check().is_ok());
+        let error = sizes(BROTLI_BYTES_MAX + 1).check().unwrap_err().to_string();
+        assert!(error.contains(&(BROTLI_BYTES_MAX + 1).to_string()), "{error}");
     }
 
     #[test]

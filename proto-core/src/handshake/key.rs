@@ -136,7 +136,7 @@ const fn check_len(len: usize) -> Result<(), KeyFault> {
 
 fn from_connection_file(text: &[u8]) -> Result<Key, KeyTextFault> {
     match ConnectionFile::parse(text) {
-        Ok(file) => Ok(file.key().clone()),
+        Ok(file) => Ok(file.into_key()),
         Err(fault) => Err(KeyTextFault { offset: fault.offset, reason: KeyTextReason::File(fault.reason) }),
     }
 }
