@@ -14,11 +14,13 @@ pub(crate) struct Keyed<V> {
     values: Vec<V>,
     /// Places in `values` that are free again.
     free: Vec<u32>,
+    /// The number found last and its place: what is asked for is most often the same again.
+    last: Option<(u64, usize)>,
 }
 
 impl<V> Default for Keyed<V> {
     fn default() -> Self {
-        Self { places: Places::default(), values: Vec::new(), free: Vec::new() }
+        Self { places: Places::default(), values: Vec::new(), free: Vec::new(), last: None }
     }
 }
 
@@ -40,13 +42,24 @@ impl<V> Keyed<V> {
 
     /// The value of `key`.
     pub(crate) fn find(&mut self, key: u64) -> Option<&mut V> {
-        let place = self.places.find(key)?;
+        let place = self.place_of(key)?;
         self.values.get_mut(place)
+    }
+
+    fn place_of(&mut self, key: u64) -> Option<usize> {
+        if let Some((last, place)) = self.last
+            && last == key
+        {
+            return Some(place);
+        }
+        let place = self.places.find(key)?;
+        self.last = Some((key, place));
+        Some(place)
     }
 
     /// The value of `key`, which is `fresh` where it had none. `None` beyond 2^32 values.
     pub(crate) fn find_or(&mut self, key: u64, fresh: V) -> Option<&mut V> {
-        let place = match self.places.find(key) {
+        let place = match self.place_of(key) {
             Some(place) => place,
             None => {
                 let place = self.put(fresh)?;
@@ -73,6 +86,7 @@ impl<V: Default> Keyed<V> {
     /// Takes the value of `key` away.
     pub(crate) fn remove(&mut self, key: u64) {
         let Some(place) = self.places.remove(key) else { return };
+        self.last = None;
         if let Some(value) = usize::try_from(place).ok().and_then(|place| self.values.get_mut(place)) {
             drop(mem::take(value));
             self.free.push(place);

@@ -139,12 +139,12 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    #[inline]
+    #[inline(always)]
     fn literal(&mut self, expected: &[u8]) -> Option<()> {
         self.text.get(self.at..)?.starts_with(expected).then(|| self.at += expected.len())
     }
 
-    #[inline]
+    #[inline(always)]
     fn byte(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -161,7 +161,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An integer of digits only that fits; one with a leading zero is no number. What follows is the caller's to check.
-    #[inline]
+    #[inline(always)]
     fn integer(&mut self) -> Option<u64> {
         let start = self.at;
         let mut value = 0_u64;

@@ -504,7 +504,7 @@ fn rich_string_end(text: &[u8], start: usize) -> Option<(usize, bool)> {
 
 /// The offset of the first byte from `position` on that is not plain ASCII text of a string: a quote, a backslash, a
 /// control character or a byte over 0x7f. Eight bytes at a time: most text of a body is inside its strings.
-#[inline]
+#[inline(always)]
 fn plain_end(text: &[u8], mut position: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = 0x8080_8080_8080_8080;

@@ -67,7 +67,7 @@ fn name_end(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The offset of the first byte from `at` on that is not white space.
-#[inline]
+#[inline(always)]
 pub(crate) fn space_end(text: &[u8], mut at: usize) -> usize {
     while let Some(&byte) = text.get(at)
         && byte <= b' '
