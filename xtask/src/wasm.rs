@@ -18,7 +18,7 @@ const PROFILE: &str = "wasm";
 
 /// The most that the module may have after brotli, in bytes: what it has come down to and 2 % of that. Lowered when the
 /// module shrinks, raised only for something that is worth more than its bytes.
-const BROTLI_BYTES_MAX: u64 = 68_200;
+const BROTLI_BYTES_MAX: u64 = 67_400;
 
 /// Of one file, in bytes as stored and as sent. The path is the script's last argument.
 const MEASURE: &str = "const z = require('zlib'), b = require('fs').readFileSync(process.argv[1]);
