@@ -1,4 +1,4 @@
-// Scrolls the page's list with a real wheel from its first row to its last, and reads from the browser's own trace how
+// Scrolls the page's list with a real wheel from its first row on, and reads from the browser's own trace how
 // long the page's main thread worked for each frame: scripts, style, layout and paint together.
 
 /** Turns of the wheel in all, and milliseconds between two. */
@@ -21,6 +21,7 @@ export async function scroll(page, cdp) {
       seen.scrolled += 1;
     }, { passive: true });
     const tick = (now) => {
+      performance.mark('bench-frame');
       seen.intervals.push(now - seen.last);
       seen.last = now;
       seen.handle = requestAnimationFrame(tick);
@@ -33,7 +34,7 @@ export async function scroll(page, cdp) {
   const events = [];
   cdp.on('Tracing.dataCollected', ({ value }) => events.push(...value));
   await cdp.send('Tracing.start', {
-    traceConfig: { includedCategories: ['toplevel', 'blink.user_timing', 'devtools.timeline.frame', 'disabled-by-default-devtools.timeline', '__metadata'] },
+    traceConfig: { includedCategories: ['toplevel', 'blink.user_timing', 'disabled-by-default-devtools.timeline', '__metadata'] },
     transferMode: 'ReportEvents',
   });
   let jumps = 0;
@@ -44,45 +45,45 @@ export async function scroll(page, cdp) {
   }
   const { intervals, last } = await page.evaluate(() => {
     cancelAnimationFrame(window.benchSeen.handle);
-    const row = [...document.querySelectorAll('#list .row:not([hidden])')].map((element) => Number(element.dataset.unit));
-    return { intervals: window.benchSeen.intervals, last: Math.max(...row) };
+    const units = [...document.querySelectorAll('#list .row[data-unit]:not([hidden])')].map((row) => Number(row.dataset.unit));
+    return { intervals: window.benchSeen.intervals, last: Math.max(...units) };
   });
   const complete = new Promise((resolve) => cdp.once('Tracing.tracingComplete', resolve));
   await cdp.send('Tracing.end');
   await complete;
-  if (last !== 999_999) {
-    throw new Error(`the wheel came to row ${last}, not to the last one`);
-  }
-  return { work: frameWork(events), intervals, jumps };
+  return { work: frameWork(events), intervals, jumps, last };
 }
 
-/** Milliseconds of the main thread's tasks from each frame's beginning to the next one's, where the list scrolled. */
+/** Milliseconds of the main thread's tasks from each frame's drawing to the next one's, where the list scrolled. */
 function frameWork(events) {
-  const marks = events.filter((event) => event.name === 'bench-scrolled');
-  const main = marks[0];
+  const main = events.find((event) => event.name === 'bench-frame');
   const own = events.filter((event) => event.pid === main?.pid && event.tid === main?.tid);
+  const times = (name) => own.filter((event) => event.name === name).map((event) => event.ts).sort((a, b) => a - b);
+  const frames = times('bench-frame');
+  const scrolled = times('bench-scrolled');
   const tasks = own.filter((event) => event.ph === 'X' && event.name === 'RunTask');
-  const begins = own.filter((event) => event.name === 'BeginMainThreadFrame').map((event) => event.ts).sort((a, b) => a - b);
-  const frameOf = (ts) => {
-    let low = 0;
-    let high = begins.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (begins[middle] <= ts) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low - 1;
-  };
-  const work = new Map(marks.map((mark) => [frameOf(mark.ts), 0]));
-  for (const task of tasks) {
-    // A frame begins inside the task that draws it.
-    const frame = frameOf(task.ts + task.dur);
-    if (work.has(frame)) {
-      work.set(frame, work.get(frame) + task.dur / 1000);
+  const work = new Map();
+  for (const { ts, dur } of tasks) {
+    // A frame is marked inside the task that draws it, and so is its scrolling.
+    const frame = placeBefore(frames, ts + dur);
+    const { spent = 0, isScrolled = false } = work.get(frame) ?? {};
+    const hasScrolled = placeBefore(scrolled, ts) !== placeBefore(scrolled, ts + dur);
+    work.set(frame, { spent: spent + dur / 1000, isScrolled: isScrolled || hasScrolled });
+  }
+  return [...work.values()].filter((frame) => frame.isScrolled).map((frame) => frame.spent);
+}
+
+/** The place of the last of `times` that is not after `time`, -1 where all are. */
+function placeBefore(times, time) {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle] <= time) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
   }
-  return [...work.values()];
+  return low - 1;
 }

@@ -120,10 +120,12 @@ export class List {
     const { frames } = this;
     const unit = this.matches.unitAt(row);
     const trouble = troubleOf(frames, unit, this.gapTag);
-    element.className = trouble === null ? 'row' : `row ${trouble}`;
+    classes(element, trouble === null ? 'row' : `row ${trouble}`);
     element.dataset['unit'] = String(unit);
     element.setAttribute('aria-rowindex', String(row + 2));
-    element.setAttribute('aria-selected', String(unit === this.selected));
+    if (element.ariaSelected !== String(unit === this.selected)) {
+      element.ariaSelected = String(unit === this.selected);
+    }
     const [number, time, connection, direction, lane, type, generation, corr, seq, size, summary] =
       element.children as unknown as HTMLElement[];
     const isFrame = frames.kinds[unit] === KIND.frame;
@@ -135,9 +137,7 @@ export class List {
     set(direction, way?.sign ?? '', way?.words);
     this.drawLane(lane, unit);
     set(type, isFrame && trouble !== null ? `${TROUBLE_SIGNS[trouble]} ${this.typeOf(unit)}` : this.typeOf(unit));
-    if (type) {
-      type.className = isFrame ? (trouble ?? '') : 'dim';
-    }
+    classes(type, isFrame ? (trouble ?? '') : 'dim');
     set(generation, isFrame ? this.generationOf(unit) : '', isFrame ? 'stream_gen' : '');
     set(corr, isFrame ? String(frames.corr(unit)) : '');
     this.drawSeq(seq, unit);
@@ -159,9 +159,7 @@ export class List {
     const sort = sortOf(this.frames, unit);
     const guess = ((this.frames.marks[unit] ?? 0) & MARK.guess) !== 0;
     set(cell, guess ? `${sort}?` : sort, guess ? 'found by searching for a boundary: a guess' : '');
-    if (cell) {
-      cell.className = `sort ${sort}`;
-    }
+    classes(cell, `sort ${sort}`);
   }
 
   private drawSeq(cell: HTMLElement | undefined, unit: number): void {
@@ -183,10 +181,29 @@ export class List {
   }
 }
 
-/** Sets a cell's text, and what it says on hover: `whole` for the text itself. */
+/**
+ * Sets a cell's text, and what it says on hover: `whole` for the text itself. What is there already stays untouched: a
+ * change is laid out anew, and most cells of a row that is used again say what they said before.
+ */
 function set(cell: HTMLElement | undefined, text: string, title = ''): void {
-  if (cell) {
+  if (!cell) {
+    return;
+  }
+  const hover = title === 'whole' ? text : title;
+  const shown = cell.firstChild;
+  if (!(shown instanceof Text)) {
     cell.textContent = text;
-    cell.title = title === 'whole' ? text : title;
+  } else if (shown.data !== text) {
+    shown.data = text;
+  }
+  if (cell.title !== hover) {
+    cell.title = hover;
+  }
+}
+
+/** Sets an element's classes where they are others. */
+function classes(element: HTMLElement | undefined, names: string): void {
+  if (element && element.className !== names) {
+    element.className = names;
   }
 }

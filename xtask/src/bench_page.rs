@@ -19,7 +19,7 @@ const FRAMES: u64 = 1_000_000;
 const GENERATION_FRAMES: u64 = 1000;
 
 /// Bytes of the longest text of a delta; the shortest is half of it.
-const DELTA_LEN_MAX: u64 = 32;
+const DELTA_LEN_MAX: u64 = 10;
 
 const WORDS: [&str; 12] = [
     "the ", "lane ", "carries ", "words ", "of ", "a ", "model ", "in ", "order, ", "and ", "nothing ",
@@ -77,13 +77,13 @@ fn frame(index: u64, seed: &mut u64) -> Result<(Header, String)> {
         0 => (
             Flags::CONTROL,
             0,
-            r#"{"type":"stream_start","message_id":"msg_01","model":"model-1"}"#.to_owned(),
+            r#"{"type":"stream_start","message_id":"m1","model":"m"}"#.to_owned(),
         ),
         _ if is_last => (Flags::CONTROL_LAST, 1, r#"{"type":"finished","finish_reason":"stop"}"#.to_owned()),
         _ => (Flags::display(Version::V1), place - 1, delta(seed)),
     };
     let mut text = String::new();
-    body::write(&mut text, "run_7f3a", generation, seq, payload.as_bytes())?;
+    body::write(&mut text, "r1", generation, seq, payload.as_bytes())?;
     let header = Header::new(Parts {
         version: Version::V1,
         frame_type: FrameType::StreamData,
@@ -98,9 +98,9 @@ fn frame(index: u64, seed: &mut u64) -> Result<(Header, String)> {
 
 fn delta(seed: &mut u64) -> String {
     let tag = match next(seed) % 8 {
-        0 => r#""tool_input_delta","tool_call_id":"call_01""#,
-        1 => r#""reasoning_delta","message_id":"msg_01""#,
-        _ => r#""text_delta","message_id":"msg_01""#,
+        0 => r#""tool_input_delta","tool_call_id":"c1""#,
+        1 => r#""reasoning_delta","message_id":"m1""#,
+        _ => r#""text_delta","message_id":"m1""#,
     };
     let len = usize::try_from(DELTA_LEN_MAX / 2 + next(seed) % (DELTA_LEN_MAX / 2)).unwrap_or(0);
     let mut text = String::new();
