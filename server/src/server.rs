@@ -14,7 +14,11 @@ use tokio::time::sleep;
 use tracing::{debug, error, info, warn};
 use twolane_core::limits::CONTROL_BODY_MAX;
 
-use crate::config::Config;
+use crate::config::{Config, Connector};
+use crate::connector::callers_file::{self, CallersFileFault};
+use crate::connector::exec::Exec;
+use crate::connector::script::Script as Repeats;
+use crate::connector::{self, ListenBounds, Plan, Serving};
 use crate::inspect::{self, DoorFault, Inspect, Tap, TokenFile};
 use crate::net::client::{self, ConnectFault};
 use crate::net::connection_file::{self, Known, PublishFault, Published};
@@ -75,6 +79,12 @@ pub enum StartFault {
     /// The door before the page.
     #[error(transparent)]
     Door(#[from] DoorFault),
+    /// Who may ask the connector.
+    #[error(transparent)]
+    Callers(#[from] CallersFileFault),
+    /// The connector.
+    #[error(transparent)]
+    Connector(#[from] connector::StartFault),
 }
 
 /// A running server.
@@ -87,6 +97,7 @@ pub struct Server {
     published: Published,
     ports: PortsFile,
     page: Option<Page>,
+    connector: Option<Serving>,
 }
 
 #[derive(Debug)]
@@ -146,13 +157,22 @@ impl Server {
             }
             _ => None,
         };
-        let ports = PortsFile::write(&config.run_dir, providers, page.as_ref().map(|page| page.address))?;
+        let connector = match &config.connector {
+            Some(connector) => Some(start_connector(connector, config).await?),
+            None => None,
+        };
+        let ports = PortsFile::write(
+            &config.run_dir,
+            providers,
+            page.as_ref().map(|page| page.address),
+            connector.as_ref().map(Serving::address),
+        )?;
         let published = connection_file::publish(&file, endpoint.identity(), providers, config.wire_version)?;
         endpoint.show();
         if config.self_attach {
             tokio::spawn(attach_self(known, config.clone(), stop));
         }
-        Ok(Self { stopper, endpoint, serving, providers, published, ports, page })
+        Ok(Self { stopper, endpoint, serving, providers, published, ports, page, connector })
     }
 
     /// Where the provider endpoint listens.
@@ -170,6 +190,11 @@ impl Server {
         self.published.path()
     }
 
+    /// Where the connector listens; `None` without one.
+    pub fn connector(&self) -> Option<SocketAddr> {
+        self.connector.as_ref().map(Serving::address)
+    }
+
     /// The page's address with a fresh one-use code; `None` without a page.
     pub fn page_url(&self) -> Option<Result<String, DoorFault>> {
         self.page.as_ref().map(|page| page.inspect.page_url(page.address))
@@ -182,6 +207,9 @@ impl Server {
         }
         drop(self.ports);
         self.stopper.stop();
+        if let Some(connector) = self.connector {
+            connector.stop().await;
+        }
         if let Err(fault) = self.serving.await {
             error!(%fault, "the provider endpoint failed");
         }
@@ -235,6 +263,27 @@ fn local_address(listener: &TcpListener, asked: SocketAddr) -> Result<SocketAddr
     listener.local_addr().map_err(|source| StartFault::Listen { what: "providers", address: asked, source })
 }
 
+/// How long a run has to end once it is told to.
+const RUN_GRACE: Duration = Duration::from_secs(5);
+
+async fn start_connector(connector: &Connector, config: &Config) -> Result<Serving, StartFault> {
+    let plan = Plan {
+        address: connector.address,
+        data_dir: config.data_dir.clone(),
+        callers: callers_file::read(&connector.callers)?,
+        frame_max: connector.frame_max.into(),
+        skew: connector.skew,
+        run_time: connector.run_limit,
+        grace: RUN_GRACE,
+        retention: connector.retention,
+        bounds: ListenBounds { connections: connector.peers, drain: config.drain, ..ListenBounds::default() },
+    };
+    Ok(match connector.exec.as_deref().and_then(<[String]>::split_first) {
+        Some((program, arguments)) => connector::start(Exec::of_command(program, arguments), plan).await?,
+        None => connector::start(Repeats::new(Duration::ZERO), plan).await?,
+    })
+}
+
 fn start_page(
     listener: TcpListener,
     address: SocketAddr,
@@ -283,7 +332,12 @@ struct PortsFile {
 }
 
 impl PortsFile {
-    fn write(run_dir: &Path, providers: SocketAddr, page: Option<SocketAddr>) -> Result<Self, PublishFault> {
+    fn write(
+        run_dir: &Path,
+        providers: SocketAddr,
+        page: Option<SocketAddr>,
+        connector: Option<SocketAddr>,
+    ) -> Result<Self, PublishFault> {
         let path = run_dir.join(PORTS_FILE);
         let text = format!(
             "{}\n",
@@ -291,6 +345,7 @@ impl PortsFile {
                 "pid": std::process::id(),
                 "providers": providers.to_string(),
                 "http": page.map(|address| address.to_string()),
+                "connector": connector.map(|address| address.to_string()),
             })
         );
         connection_file::put(&path, text.as_bytes())?;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::open_files::Shortage;
-use crate::config::{Config, Environment};
+use crate::config::{Config, Connector, Environment};
+use crate::connector::serve::STORE_FILE;
 use crate::inspect::DoorFault;
 use crate::server::Server;
 
@@ -22,7 +23,14 @@ pub(super) fn text(
     row("providers", &format!("{}  wire version {}", server.providers(), config.wire_version.number()));
     row("file", &server.connection_file().display().to_string());
     row("plays", &plays(server));
-    row("durable", "no: nothing is stored, a run lives in memory and ends with the server");
+    row("durable", "no: a run on lanes lives in memory and ends with the server");
+    if let (Some(address), Some(connector)) = (server.connector(), &config.connector) {
+        row("connector", &format!("{address}  sealed turns, {}", runs(connector)));
+        row(
+            "store",
+            &format!("{}  durable: synced before each reply", config.data_dir.join(STORE_FILE).display()),
+        );
+    }
     match server.page_url() {
         Some(url) => {
             let again = open_page_hint(config);
@@ -35,6 +43,13 @@ pub(super) fn text(
     }
     row("try", &attach_hint(config, server));
     Ok(format!("twolane {}\n{out}", env!("CARGO_PKG_VERSION")))
+}
+
+fn runs(connector: &Connector) -> String {
+    match &connector.exec {
+        Some(words) => format!("run by {}", words.first().map_or("", String::as_str)),
+        None => "each said again by the built-in script".to_owned(),
+    }
 }
 
 fn plays(server: &Server) -> String {

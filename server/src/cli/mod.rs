@@ -55,7 +55,7 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the provider endpoint and the page
-    Serve(serve::Options),
+    Serve(Box<serve::Options>),
     /// Attach to a lane endpoint: authenticate, print frames, check the seq law
     #[command(alias = "listen")]
     Attach(attach::Options),
@@ -78,7 +78,7 @@ impl Cli {
     pub fn run(self) -> Exit {
         let Self { global, command } = self;
         let done = match command {
-            Command::Serve(options) => serve::run(&global, options),
+            Command::Serve(options) => serve::run(&global, *options),
             Command::Attach(options) => attach::run(&global, &options),
             Command::Decode(options) => decode::run(options),
             Command::Tap(options) => tap::run(&global, &options),

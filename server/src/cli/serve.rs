@@ -11,17 +11,28 @@ use super::open_files::{self, Shortage};
 use super::signals::Signals;
 use super::{Exit, Failure, Global, banner, environment, log, warn_of_unknown};
 use crate::config::{Config, Layers};
+use crate::connector::callers_file;
 use crate::server::{Server, StartFault};
+
+/// Commands to start from.
+const EXAMPLES: &str = "Examples:
+  twolane serve                                  the built-in script, the page, free ports
+  twolane serve --script run.toml --no-http      a script of your own, no page
+  twolane serve --wire-version 2                 write version 2 envelopes
+  twolane serve --providers 127.0.0.1:7341 --key-file key.hex --daemon-id 00112233445566778899aabbccddeeff
+                                                 fixed port, key and id, for firmware
+  twolane serve --connector 127.0.0.1:7342 --callers callers.toml
+                                                 sealed turns too, each run once
+
+Every flag is also a key of the configuration file and a TWOLANE_ variable; `twolane config` lists them.";
+
+fn help() -> String {
+    format!("{EXAMPLES}\n\nA callers file:\n\n{}", callers_file::EXAMPLE)
+}
 
 /// How to serve.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    twolane serve                                  the built-in script, the page, free ports\n  \
-    twolane serve --script run.toml --no-http      a script of your own, no page\n  \
-    twolane serve --wire-version 2                 write version 2 envelopes\n  \
-    twolane serve --providers 127.0.0.1:7341 --key-file key.hex --daemon-id 00112233445566778899aabbccddeeff\n                                                 \
-    fixed port, key and id, for firmware\n\n\
-    Every flag is also a key of the configuration file and a TWOLANE_ variable; `twolane config` lists them.")]
+#[command(after_help = help())]
 pub(super) struct Options {
     /// Where the provider endpoint listens: a literal loopback address
     #[arg(long, value_name = "ADDR")]
@@ -59,6 +70,18 @@ pub(super) struct Options {
     /// How long a stopping server waits for its peers to read
     #[arg(long, value_name = "TIME")]
     drain: Option<String>,
+    /// Where sealed turns are answered: a literal loopback address
+    #[arg(long, value_name = "ADDR")]
+    connector: Option<String>,
+    /// Who may ask for sealed turns
+    #[arg(long, value_name = "FILE")]
+    callers: Option<String>,
+    /// The program that runs sealed turns, with its arguments [default: the built-in script]
+    #[arg(long, value_name = "COMMAND")]
+    connector_exec: Option<String>,
+    /// Directory of the replay store
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<String>,
     /// Attach a reader of one's own, so that the page has traffic to show
     #[arg(long)]
     self_attach: bool,
@@ -78,6 +101,11 @@ impl Options {
             .flag("handshake_limit", self.handshake_limit)
             .flag("stall_limit", self.stall_limit)
             .flag("drain", self.drain)
+            .flag("connector", self.connector)
+            .flag("callers", self.callers)
+            .flag("connector_backend", self.connector_exec.is_some().then(|| "exec".to_owned()))
+            .flag("connector_exec", self.connector_exec)
+            .flag("data_dir", self.data_dir)
             .flag("self_attach", self.self_attach.then(|| "true".to_owned()))
     }
 }
@@ -120,7 +148,7 @@ async fn serve(config: &Config, shortage: Option<Shortage>, log: &Log) -> Result
 impl From<StartFault> for Failure {
     fn from(fault: StartFault) -> Self {
         let exit = match &fault {
-            StartFault::Identity(_) | StartFault::Script(_) => Exit::Usage,
+            StartFault::Identity(_) | StartFault::Script(_) | StartFault::Callers(_) => Exit::Usage,
             _ => Exit::Failed,
         };
         Self::new(exit, fault)

@@ -73,6 +73,17 @@ impl Environment {
         .into_owned()
     }
 
+    /// `$XDG_STATE_HOME/twolane`, with `$HOME/.local/state` where the variable is unset, and a place in the run
+    /// directory where there is no home.
+    pub fn data_dir(&self) -> String {
+        let base = match (self.variable("XDG_STATE_HOME"), self.variable("HOME")) {
+            (Some(dir), _) => PathBuf::from(dir).join("twolane"),
+            (None, Some(home)) => PathBuf::from(home).join(".local/state/twolane"),
+            (None, None) => PathBuf::from(self.run_dir()).join("data"),
+        };
+        base.to_string_lossy().into_owned()
+    }
+
     /// `$XDG_CONFIG_HOME/twolane/config.toml`, with `$HOME/.config` where the variable is unset.
     fn standard_file(&self) -> Option<PathBuf> {
         let base = match self.variable("XDG_CONFIG_HOME") {

@@ -7,7 +7,7 @@ mod value;
 
 pub use layers::{Environment, Layers, Resolved, Source, UnknownVariable, Value};
 pub use table::{SETTINGS, Setting};
-pub use typed::Config;
+pub use typed::{Config, Connector};
 
 use std::path::PathBuf;
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use twolane_core::connector::replay::Retention;
 use twolane_core::envelope::Version;
 use twolane_core::lanes::outbox::Budget;
 use twolane_core::limits::DAEMON_ID_LEN;
@@ -53,10 +54,75 @@ pub struct Config {
     pub tuning: Tuning,
     /// What the tap may cost.
     pub tap: Bounds,
+    /// The connector; `None` for none.
+    pub connector: Option<Connector>,
+    /// Where the replay store is.
+    pub data_dir: PathBuf,
     /// Whether the server attaches a reader of its own.
     pub self_attach: bool,
     /// Log filter.
     pub log: String,
+}
+
+/// Where and how sealed turns are answered.
+#[derive(Clone, Debug)]
+pub struct Connector {
+    /// Where it listens: a literal loopback address.
+    pub address: SocketAddr,
+    /// Who may ask.
+    pub callers: PathBuf,
+    /// The program that runs turns, with its arguments; the built-in script where `None`.
+    pub exec: Option<Vec<String>>,
+    /// Bytes of a frame.
+    pub frame_max: u32,
+    /// Connections at once.
+    pub peers: usize,
+    /// How long a run may take.
+    pub run_limit: Duration,
+    /// How far ahead of now a request may expire.
+    pub skew: Duration,
+    /// How long replies are kept, and their tombstones.
+    pub retention: Retention,
+}
+
+impl Connector {
+    fn from_resolved(resolved: &Resolved) -> Result<Option<Self>, ConfigFault> {
+        let at = |key| At::find(resolved, key);
+        let address = at("connector").read(|text| match text {
+            "off" => Ok(None),
+            _ => parse_loopback(text).map(Some).map_err(|fault| fault.to_string()),
+        })?;
+        let is_exec = at("connector_backend").read(|text| match text {
+            "script" => Ok(false),
+            "exec" => Ok(true),
+            _ => Err("expected script or exec".to_owned()),
+        })?;
+        let exec = at("connector_exec").read(|text| match shlex::split(text) {
+            Some(words) if words.is_empty() && is_exec && address.is_some() => {
+                Err("the backend `exec` needs a program".to_owned())
+            }
+            Some(words) => Ok(is_exec.then_some(words)),
+            None => Err("a quote is not closed".to_owned()),
+        })?;
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let retention = Retention {
+            finished_ms: ms(at("reply_kept").read(value::long_time)?),
+            tombstone_ms: ms(at("tombstone_kept").read(value::long_time)?),
+        };
+        let frame_max = at("connector_frame").read(some_bytes)?;
+        let peers = at("connector_peers").read(value::count)?;
+        let run_limit = at("run_limit").read(positive_time)?;
+        let skew = at("expiry_skew").read(positive_time)?;
+        let callers = at("callers");
+        let Some(address) = address else { return Ok(None) };
+        let callers =
+            callers.read(|text| match text {
+                "" => Err("a connector needs a file that says who may ask; `twolane serve --help` shows one"
+                    .to_owned()),
+                _ => Ok(PathBuf::from(text)),
+            })?;
+        Ok(Some(Self { address, callers, exec, frame_max, peers, run_limit, skew, retention }))
+    }
 }
 
 impl Config {
@@ -110,6 +176,11 @@ impl Config {
                 queue_bytes: at("tap_queue").read(size)?,
                 listeners: at("tap_listeners").read(value::count)?,
             },
+            connector: Connector::from_resolved(resolved)?,
+            data_dir: at("data_dir").read(|text| match text {
+                "" => Err("expected a path".to_owned()),
+                _ => Ok(PathBuf::from(text)),
+            })?,
             self_attach: at("self_attach").read(value::boolean)?,
             log: at("log").read(|text| {
                 let filter: Result<tracing_subscriber::EnvFilter, _> = text.parse();
@@ -246,6 +317,11 @@ mod tests {
             ("contended_batch", "-1"),
             ("tap_queue", "1"),
             ("tap_listeners", "0"),
+            ("connector", "0.0.0.0:1"),
+            ("connector_backend", "shell"),
+            ("connector_exec", "a \"b"),
+            ("reply_kept", "1y"),
+            ("data_dir", ""),
             ("self_attach", "yes"),
             ("run_dir", ""),
             ("log", "a=b=c"),

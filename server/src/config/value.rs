@@ -18,6 +18,24 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// `90m`, `24h`, `30d`; at most a year.
+pub(super) fn long_time(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text);
+    let expected = || "expected a whole number with a unit, such as 90s, 60m, 24h or 30d".to_owned();
+    let number: u64 = number.parse().map_err(|_| expected())?;
+    let scale_s = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 24 * 3600,
+        _ => return Err(expected()),
+    };
+    match number.checked_mul(scale_s) {
+        Some(s) if s <= 366 * 24 * 3600 => Ok(Duration::from_secs(s)),
+        _ => Err("longer than a year".to_owned()),
+    }
+}
+
 const EXPECTED_TIME: &str = "expected a whole number with a unit, such as 250ms, 10s or 2m";
 
 /// `4096`, `64KiB`, `1MiB`; at most 1 GiB.

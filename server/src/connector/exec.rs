@@ -90,6 +90,12 @@ impl Exec {
         Self { program, arguments, transport }
     }
 
+    /// The same, named in receipts as `exec`.
+    pub fn of_command(program: &str, arguments: &[String]) -> Self {
+        let transport = Id::new("exec".into()).unwrap_or_else(|_| unreachable!("a word is an id"));
+        Self::new(program.into(), arguments.iter().map(OsString::from).collect(), transport)
+    }
+
     fn start(&self) -> Result<(Group, ChildStdin, ChildStdout), ProgramFault> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tokio_util::sync::CancellationToken;
-use twolane::connector::echo::Echo;
+use twolane::connector::script::Script;
 use twolane::connector::{EventFault, Events, Limits, NotReady, Outcome, ProviderBackend, RunEnd, Turn, run};
 use twolane_core::connector::document::{Completed, Failed, FailureKind, ReadResult, StopReason, Valid};
 use twolane_core::connector::text::{FailureMessage, Id};
@@ -51,10 +51,10 @@ fn completed() -> Outcome {
 }
 
 #[tokio::test]
-async fn an_echo_says_what_it_was_asked_and_no_more_tokens_than_it_may() {
-    let echo = Arc::new(Echo::new(Duration::ZERO));
+async fn the_script_says_what_it_was_asked_and_no_more_tokens_than_it_may() {
+    let script = Arc::new(Script::new(Duration::ZERO));
     let (events, outcome) =
-        transported(replied(run(&echo, turn("one two three", 2), LIMITS, &CancellationToken::new()).await));
+        transported(replied(run(&script, turn("one two three", 2), LIMITS, &CancellationToken::new()).await));
     assert_eq!(text(&events), "one two ");
     let Outcome::Completed(completed) = outcome else { panic!("{outcome:?}") };
     assert_eq!((completed.stop_reason, completed.output_tokens), (StopReason::MaxOutputTokens, Some(2)));

@@ -11,21 +11,21 @@ use super::events::Events;
 
 /// Says the last words of the user again, a word at a time.
 #[derive(Clone, Debug)]
-pub struct Echo {
+pub struct Script {
     transport: Id<Box<str>>,
     /// Pause before each word.
     pub pause: Duration,
 }
 
-impl Echo {
+impl Script {
     /// One that waits for `pause` before each word.
     pub fn new(pause: Duration) -> Self {
-        let transport = Id::new("echo".into()).unwrap_or_else(|_| unreachable!("a word is an id"));
+        let transport = Id::new("script".into()).unwrap_or_else(|_| unreachable!("a word is an id"));
         Self { transport, pause }
     }
 }
 
-impl ProviderBackend for Echo {
+impl ProviderBackend for Script {
     fn transport(&self) -> Id<&str> {
         self.transport.borrow()
     }
