@@ -1,6 +1,8 @@
 //! Sealed turns over real sockets: replayed, refused, and run whatever the backend does.
 
 mod ask;
+mod crash;
+mod history;
 mod program;
 mod refusing;
 mod replay;

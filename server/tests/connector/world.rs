@@ -212,7 +212,7 @@ pub(crate) fn sealed(invocation: &Valid<OwnedInvocation>, key: &SealKey) -> Vec<
 }
 
 /// What a caller makes of a reply.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Text(String),
     Failed(FailureKind),
@@ -221,15 +221,20 @@ pub(crate) enum Told {
     Nothing,
 }
 
-/// Opens a reply as a client does, which believes nothing that is not bound to what it sent.
+/// Opens a reply under a numbered secret.
 pub(crate) fn told(ask: &Ask, key: u8, frame: &[u8]) -> Told {
+    told_under(ask, &secret(key), frame)
+}
+
+/// Opens a reply as a client does, which believes nothing that is not bound to what it sent.
+pub(crate) fn told_under(ask: &Ask, key: &SealKey, frame: &[u8]) -> Told {
     if frame.is_empty() {
         return Told::Nothing;
     }
     let (prefix, body) = frame.split_first_chunk::<4>().unwrap();
     assert_eq!(u32::from_be_bytes(*prefix) as usize, body.len());
     let mut body = body.to_vec();
-    let plaintext = match open_reply(&mut body, &secret(key), ask.caller, ask.request_id).unwrap() {
+    let plaintext = match open_reply(&mut body, key, ask.caller, ask.request_id).unwrap() {
         Reply::Hint(hint) => return Told::Hint(hint.code.to_owned()),
         Reply::Sealed(plaintext) => plaintext,
     };
