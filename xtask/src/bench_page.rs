@@ -74,11 +74,7 @@ fn frame(index: u64, seed: &mut u64) -> Result<(Header, String)> {
     let (generation, place) = (index / GENERATION_FRAMES, index % GENERATION_FRAMES);
     let is_last = place == GENERATION_FRAMES - 1;
     let (flags, seq, payload) = match place {
-        0 => (
-            Flags::CONTROL,
-            0,
-            r#"{"type":"stream_start","message_id":"m1","model":"m"}"#.to_owned(),
-        ),
+        0 => (Flags::CONTROL, 0, r#"{"type":"stream_start","message_id":"m1","model":"m"}"#.to_owned()),
         _ if is_last => (Flags::CONTROL_LAST, 1, r#"{"type":"finished","finish_reason":"stop"}"#.to_owned()),
         _ => (Flags::display(Version::V1), place - 1, delta(seed)),
     };
