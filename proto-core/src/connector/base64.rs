@@ -41,6 +41,14 @@ pub fn encode_in_place(buffer: &mut [u8], len: usize) -> bool {
     // Reading stays ahead of writing: of g groups, after k of them at least g - k bytes lie between.
     let mut from = buffer.len() - len;
     let mut to = 0;
+    while let Some(block) = buffer.get(from..).and_then(<[u8]>::first_chunk) {
+        let text = encode_block(*block);
+        if let Some(place) = buffer.get_mut(to..).and_then(<[u8]>::first_chunk_mut) {
+            *place = text;
+        }
+        from = from.saturating_add(6);
+        to = to.saturating_add(8);
+    }
     while let Some(group) = buffer.get(from..).filter(|rest| !rest.is_empty()) {
         let text = match *group {
             [a, b, c, ..] => encode_group([a, b, c]),
@@ -70,7 +78,17 @@ pub fn decode_in_place(text: &mut [u8]) -> Result<usize, Base64Fault> {
         return if text.is_empty() { Ok(0) } else { Err(Base64Fault) };
     }
     let mut wrong = 0;
-    for group in 0..groups - 1 {
+    // All but the last group, two at a time.
+    let blocks = (groups - 1) / 2;
+    for block in 0..blocks {
+        let Some(characters) = text.get(block * 8..).and_then(<[u8]>::first_chunk) else { break };
+        let (bytes, marks) = decode_block(*characters);
+        wrong |= marks;
+        if let Some(place) = text.get_mut(block * 6..).and_then(<[u8]>::first_chunk_mut) {
+            *place = bytes;
+        }
+    }
+    for group in blocks * 2..groups - 1 {
         let Some(characters) = text.get(group * 4..).and_then(<[u8]>::first_chunk) else { break };
         let (bytes, marks) = decode_group(*characters);
         wrong |= marks;
@@ -96,14 +114,41 @@ pub fn decode_into<'o>(text: &str, out: &'o mut [u8]) -> Result<&'o mut [u8], Ba
     let start = groups.len().saturating_mul(3);
     let out = out.get_mut(..start.saturating_add(count)).ok_or(Base64Fault)?;
     let (front, rest) = out.split_at_mut_checked(start).ok_or(Base64Fault)?;
+    let (blocks, group) = groups.as_flattened().as_chunks::<8>();
+    let (places, place) = front.as_chunks_mut::<6>();
     let mut wrong = 0;
-    for (place, group) in front.as_chunks_mut::<3>().0.iter_mut().zip(groups) {
-        let (bytes, marks) = decode_group(*group);
+    for (place, block) in places.iter_mut().zip(blocks) {
+        let (bytes, marks) = decode_block(*block);
         *place = bytes;
+        wrong |= marks;
+    }
+    if let Some(group) = group.first_chunk() {
+        let (bytes, marks) = decode_group(*group);
+        place.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
         wrong |= marks;
     }
     rest.iter_mut().zip(last).for_each(|(place, byte)| *place = byte);
     if wrong > 63 { Err(Base64Fault) } else { Ok(out) }
+}
+
+/// Two groups at once, which is half of the loads and stores.
+fn encode_block([a, b, c, d, e, f]: [u8; 6]) -> [u8; 8] {
+    let [front, back] = [encode_group([a, b, c]), encode_group([d, e, f])];
+    let [[a, b, c, d], [e, f, g, h]] = [front, back];
+    [a, b, c, d, e, f, g, h]
+}
+
+/// The bytes of eight characters, and what is over 63 where one of them means nothing.
+fn decode_block(characters: [u8; 8]) -> ([u8; 6], u8) {
+    let value = |character| u64::from(VALUES[usize::from(character)]);
+    let [a, b, c, d, e, f, g, h] = characters;
+    let [a, b, c, d] = [value(a), value(b), value(c), value(d)];
+    let [e, f, g, h] = [value(e), value(f), value(g), value(h)];
+    let marks = a | b | c | d | e | f | g | h;
+    let bits = a << 42 | b << 36 | c << 30 | d << 24 | e << 18 | f << 12 | g << 6 | h;
+    let [_, _, a, b, c, d, e, f] = bits.to_be_bytes();
+    // A value has 6 bits, what means nothing 8.
+    ([a, b, c, d, e, f], if marks > 63 { NONE } else { 0 })
 }
 
 const fn encode_group([a, b, c]: [u8; 3]) -> [u8; 4] {

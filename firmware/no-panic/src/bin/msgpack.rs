@@ -15,7 +15,7 @@ program!(|bytes| {
     output(Scanner::new(bytes).skip_value());
     let mut reader = Reader::new(bytes);
     output((reader.map(), reader.array(), reader.str(), reader.bin(), reader.unsigned(99)));
-    output((reader.bool(), reader.nil(), reader.peek(), reader.end()));
+    output((reader.bool(), reader.nil(), reader.is_map(), reader.short_str("role"), reader.end()));
     let mut buffer = [0; 64];
     let mut written = Written::new(&mut buffer);
     let mut writer = Writer(&mut written);

@@ -3,7 +3,7 @@
 use super::fault::{DocumentFault, DocumentReason, Path};
 use crate::connector::digest::Digest;
 use crate::connector::text::{Rule, Text, TextFault};
-use crate::scan::msgpack::{Kind, MsgpackFault, Reader};
+use crate::scan::msgpack::{MsgpackFault, Reader};
 
 /// A cursor that knows the field it stands at, so that a fault can name it.
 #[derive(Clone, Copy, Debug)]
@@ -68,12 +68,14 @@ impl<'a> Fields<'a> {
     /// The key of the field `name`, which is next.
     pub(crate) fn key(&mut self, name: &'static str) -> Result<&mut Self, DocumentFault> {
         self.path.field = name;
+        if self.reader.short_str(name) { Ok(self) } else { Err(self.other_key()) }
+    }
+
+    #[cold]
+    fn other_key(&mut self) -> DocumentFault {
         let start = self.position();
         let read = self.reader.str();
-        if self.lift(read)? != name {
-            return Err(self.fault(start, DocumentReason::Key));
-        }
-        Ok(self)
+        self.lift(read).map_or_else(|fault| fault, |_| self.fault(start, DocumentReason::Key))
     }
 
     /// The first field of each document.
@@ -153,14 +155,10 @@ impl<'a> Fields<'a> {
 
     /// The name of a variant and whether a value belongs to it, which is then next.
     pub(crate) fn variant(&mut self) -> Result<(&'a str, bool), DocumentFault> {
-        let peeked = self.reader.peek();
-        let holds_value = match self.lift(peeked)? {
-            Kind::Map(_) => {
-                self.map(1)?;
-                true
-            }
-            _ => false,
-        };
+        let holds_value = self.reader.is_map();
+        if holds_value {
+            self.map(1)?;
+        }
         Ok((self.str()?, holds_value))
     }
 

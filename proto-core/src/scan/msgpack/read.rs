@@ -40,7 +40,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The number of pairs of a map.
+    #[inline]
     pub fn map(&mut self) -> Result<u32, MsgpackFault> {
+        if let Some(first @ 0x80..=0x8f) = self.bytes.get(self.position) {
+            self.position = self.position.saturating_add(1);
+            return Ok(u32::from(first & 0x0f));
+        }
         let token = self.token()?;
         let Kind::Map(count) = token.kind else { return Err(wrong(&token, "a map")) };
         self.pass(&token)?;
@@ -55,8 +60,49 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
+    /// Passes over the text `name` of less than 32 bytes, where that is next. What is there instead is for
+    /// [`str`](Self::str) to tell.
+    #[inline]
+    pub fn short_str(&mut self, name: &str) -> bool {
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        let Some((first, rest)) = rest.split_first() else { return false };
+        let is_next = name.len() < 32
+            && usize::from(*first) == 0xa0 | name.len()
+            && rest.get(..name.len()) == Some(name.as_bytes());
+        if is_next {
+            self.position = self.position.saturating_add(1).saturating_add(name.len());
+        }
+        is_next
+    }
+
     /// A text.
+    #[inline]
     pub fn str(&mut self) -> Result<&'a str, MsgpackFault> {
+        match self.short_content() {
+            Some((text, end)) => {
+                self.position = end;
+                Ok(text)
+            }
+            None => self.any_str(),
+        }
+    }
+
+    /// A text of less than 65,536 bytes and the offset after it, where all is as it has to be.
+    #[inline]
+    fn short_content(&self) -> Option<(&'a str, usize)> {
+        let (header, len) = match *self.bytes.get(self.position..)? {
+            [first @ 0xa0..=0xbf, ..] => (1, usize::from(first & 0x1f)),
+            [0xd9, len @ 32..=0xff, ..] => (2, usize::from(len)),
+            [0xda, high @ 1..=0xff, low, ..] => (3, usize::from(u16::from_be_bytes([high, low]))),
+            _ => return None,
+        };
+        let start = self.position.checked_add(header)?;
+        let end = start.checked_add(len)?;
+        Some((core::str::from_utf8(self.bytes.get(start..end)?).ok()?, end))
+    }
+
+    /// A text of any length, and what is wrong with it.
+    fn any_str(&mut self) -> Result<&'a str, MsgpackFault> {
         let token = self.token()?;
         if token.kind != Kind::Str {
             return Err(wrong(&token, "a text"));
@@ -109,9 +155,10 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// The kind of what is next.
-    pub fn peek(&self) -> Result<Kind, MsgpackFault> {
-        Ok(self.token()?.kind)
+    /// Whether a map is next, in whatever form.
+    #[inline]
+    pub fn is_map(&self) -> bool {
+        matches!(self.bytes.get(self.position), Some(0x80..=0x8f | 0xde | 0xdf))
     }
 
     fn token(&self) -> Result<Token, MsgpackFault> {
