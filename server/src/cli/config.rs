@@ -1,12 +1,18 @@
 //! `twolane config` and `twolane check-config`.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 
 use clap::Args;
+use twolane_core::connector::seal::KeyId;
 
 use super::{Exit, Failure, Global, environment, warn_of_unknown, written};
-use crate::config::Resolved;
+use crate::config::{Connector, Resolved};
+use crate::connector::serve::STORE_FILE;
+use crate::connector::{Callers, callers_file};
 use crate::provider::Script;
+use crate::store::{Engine as _, EngineFault, RedbEngine};
 
 /// How to print the settings.
 #[derive(Args, Debug)]
@@ -51,14 +57,47 @@ pub(super) fn check(global: &Global) -> Result<Exit, Failure> {
     };
     let script = script.map_err(|fault| usage(&fault))?;
     let lanes: Vec<_> = script.lanes().into_iter().map(|(lane, count)| format!("{count} {lane}")).collect();
-    let text = format!(
+    let mut text = format!(
         "configuration: good\nscript \"{}\": {} frames in {:.1}s\n",
         script.name,
         lanes.join(" + "),
         script.length().as_secs_f32()
     );
+    if let Some(connector) = &config.connector {
+        text += &check_connector(connector, &config.data_dir)?;
+    }
     written(std::io::stdout().lock().write_all(text.as_bytes()))?;
     Ok(Exit::Done)
+}
+
+/// Who may ask and for how much, and what a key that is gone leaves unreadable.
+fn check_connector(connector: &Connector, data_dir: &Path) -> Result<String, Failure> {
+    let usage = |fault: &dyn std::error::Error| Failure::new(Exit::Usage, fault.to_string());
+    let callers = callers_file::read(&connector.callers).map_err(|fault| usage(&fault))?;
+    let callers = Callers::new(callers, connector.frame_max.into()).map_err(|fault| usage(&fault))?;
+    let mut text = format!("connector: {} callers\n", callers.count());
+    let path = data_dir.join(STORE_FILE);
+    if !path.exists() {
+        return Ok(text + "store: not made yet\n");
+    }
+    let engine = match RedbEngine::open(&path) {
+        Ok(engine) => engine,
+        Err(EngineFault::Locked) => {
+            return Ok(text + "store: held by a running server, so its replies were not counted\n");
+        }
+        Err(fault) => return Err(Failure::new(Exit::Failed, format!("{}: {fault}", path.display()))),
+    };
+    let known: Vec<KeyId> = callers.key_ids().collect();
+    let counts = engine.count_replies().map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    let total: u64 = counts.iter().map(|(_, count)| count).sum();
+    let lost: u64 =
+        counts.iter().filter(|(key, _)| !known.contains(&KeyId(*key))).map(|(_, count)| count).sum();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "store: {total} sealed replies, {lost} of them under keys that no caller has any more"
+    );
+    Ok(text)
 }
 
 fn table(resolved: &Resolved) -> String {

@@ -1,6 +1,7 @@
 //! Sealed turns over real sockets: replayed, refused, and run whatever the backend does.
 
 mod ask;
+mod configured;
 mod crash;
 mod history;
 mod program;
