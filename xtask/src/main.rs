@@ -3,6 +3,7 @@
 mod bench;
 mod bench_page;
 mod browser;
+mod c;
 mod checks;
 mod command;
 mod core_builds;
@@ -46,6 +47,8 @@ enum Task {
     Check,
     /// Compare fixtures/golden with what the core says, or write it
     Golden(golden::Options),
+    /// Compare proto-c's header with what its sources say, or write it
+    Header(c::Options),
     /// What is timed, against rivals: the package in bench/
     Bench(bench::Options),
     /// Flash, RAM and stack by part on small machines, against fixtures/sizes.json
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Task::Golden(options) => golden::golden(&options),
         Task::Bench(options) => bench::bench(&options),
         Task::Size(options) => size::size(&options),
+        Task::Header(options) => c::header(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Miri => miri::miri(),
         Task::Deny => deny::deny(),

@@ -1,4 +1,4 @@
-//! The core's tests under Miri: no unsafe code is ours, but some that we call is.
+//! The core's tests under Miri: no unsafe code of it is ours, but some that it calls is. And the border to C, where it is.
 
 use anyhow::Result;
 
@@ -29,5 +29,18 @@ pub(crate) fn miri() -> Result<()> {
     }
     // Goldens and vectors are read from files; one case of a property is enough here.
     command.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("PROPTEST_CASES", "1");
-    run(&mut command, "")
+    run(&mut command, "")?;
+    let mut border = program("cargo");
+    border.args([
+        "+nightly",
+        "miri",
+        "test",
+        "--package",
+        "twolane-c",
+        "--features",
+        "seal",
+        "--test",
+        "border",
+    ]);
+    run(&mut border, "")
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::{
-    browser, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup, size, wireshark,
+    browser, c, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup, size, wireshark,
 };
 
 /// One named part of the tests.
@@ -34,6 +34,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("no-panic", "no panic is reachable from the core's entry points", no_panic::no_panic),
     part("firmware", "the goldens dissected on a bare machine as on the host", firmware::firmware),
     part("size", "no part of the core takes more flash, RAM or stack than it did", size::check),
+    part("c", "the core from C, under valgrind", c::c),
     part("docs", "the documentation builds without a warning", checks::docs),
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),

@@ -25,7 +25,7 @@ pub(crate) const PAGE_TARGET: &str = "wasm32-unknown-unknown";
 const NODE_MIN: (u32, u32) = (20, 19);
 
 /// Programs that only the tests start, each in the Debian package of its name.
-const PROGRAMS: &[&str] = &["tcpdump", "qemu-system-arm"];
+const PROGRAMS: &[&str] = &["tcpdump", "qemu-system-arm", "valgrind"];
 
 const CHROMIUM_NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 
