@@ -178,6 +178,7 @@ mod tests {
         for key in 0..10_000 {
             keyed.find_or(key, key);
             keyed.remove(key);
+            assert_eq!(keyed.find(key), None);
         }
         assert_eq!((keyed.len(), keyed.values.len()), (0, 1));
         assert!(keyed.places.stretches.is_empty());
