@@ -177,6 +177,7 @@ mod tests {
         let mut keyed = Keyed::default();
         for key in 0..10_000 {
             keyed.find_or(key, key);
+            assert_eq!(keyed.find(key).copied(), Some(key));
             keyed.remove(key);
             assert_eq!(keyed.find(key), None);
         }
