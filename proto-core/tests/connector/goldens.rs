@@ -124,6 +124,40 @@ fn each_document_is_read_and_written_as_it_is() {
     assert!(read >= 17, "{read} documents");
 }
 
+/// The worked hex of the document is that of the goldens: each line stands in a golden, the payload of one, or what
+/// one authenticates.
+#[test]
+fn every_line_of_hex_in_the_document_is_in_a_golden() {
+    let mut known: Vec<String> = Vec::new();
+    for golden in goldens() {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        known.push(hex(&golden.bytes));
+        for node in golden.row["nodes"].as_array().unwrap() {
+            match node[6].as_str() {
+                Some("aad") => known.push(node[7].as_str().unwrap().to_owned()),
+                Some("payload") if node[5] == "object" => {
+                    let start = usize::try_from(node[2].as_u64().unwrap()).unwrap();
+                    let header = if golden.bytes[start] == 0xd9 { 2 } else { 3 };
+                    let mut text = golden.bytes[start + header..].to_vec();
+                    let len = twolane_core::connector::base64::decode_in_place(&mut text).unwrap_or(0);
+                    known.push(hex(&text[..len]));
+                }
+                _ => {}
+            }
+        }
+    }
+    let document = include_str!("../../../docs/connector.md");
+    let mut lines = 0;
+    for block in document.split("```hex\n").skip(1) {
+        for line in block.lines().take_while(|line| !line.starts_with("```")) {
+            let hex: String = line.split("  ").next().unwrap().split(' ').collect();
+            assert!(known.iter().any(|known| known.contains(&hex)), "in no golden: {line}");
+            lines += 1;
+        }
+    }
+    assert!(lines > 40, "{lines} lines of hex");
+}
+
 #[test]
 fn a_truncated_golden_shows_what_is_there_and_says_that_it_is_cut() {
     for golden in goldens().into_iter().filter(|golden| !golden.name.contains("trailing")) {
