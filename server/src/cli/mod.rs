@@ -12,6 +12,7 @@ mod generate;
 mod log;
 mod open_files;
 mod open_page;
+mod replay;
 mod running;
 mod serve;
 mod signals;
@@ -65,6 +66,8 @@ enum Command {
     Tap(tap::Options),
     /// Print a new address of a running server's page
     OpenPage(open_page::Options),
+    /// Read the replay store of sealed turns, and decide what no program may
+    Replay(replay::Options),
     /// Print every setting with its value, where it came from, unit and meaning
     Config(config::Options),
     /// Check the configuration without starting anything
@@ -83,6 +86,7 @@ impl Cli {
             Command::Decode(options) => decode::run(options),
             Command::Tap(options) => tap::run(&global, &options),
             Command::OpenPage(options) => open_page::run(&global, options),
+            Command::Replay(options) => replay::run(&global, options),
             Command::Config(options) => config::run(&global, &options),
             Command::CheckConfig(config::CheckOptions {}) => config::check(&global),
             Command::Generate(options) => generate::run(options),

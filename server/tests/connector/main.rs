@@ -7,5 +7,6 @@ mod history;
 mod program;
 mod refusing;
 mod replay;
+mod replay_command;
 mod running;
 mod world;
