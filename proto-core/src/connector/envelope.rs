@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+#[cfg(feature = "std")]
+use super::document::SchemaId;
 use super::document::{DocumentFault, Fields, Schemas, variants};
 use crate::limits::{CONNECTOR_ID_MAX, SEAL_NONCE_LEN};
 use crate::scan::msgpack::{Full, Output, Reader, Writer};
@@ -90,6 +92,31 @@ impl<'a> ReadEnvelope<'a> {
         self.start..self.start.saturating_add(self.ciphertext.len())
     }
 }
+
+/// An envelope that holds its own, for hosts: what [`ReadEnvelope`] reads, through serde.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "transport_envelope"))]
+pub struct TransportEnvelope {
+    /// The document's name.
+    pub schema_id: SchemaId<EnvelopeSchema>,
+    /// Who asks.
+    pub caller_runtime_id: alloc::boxed::Box<str>,
+    /// The request.
+    pub request_id: alloc::boxed::Box<str>,
+    /// Which way it goes.
+    pub message_kind: MessageKind,
+    /// Of the seal.
+    pub nonce: Nonce,
+    /// The ciphertext, the tag at its end.
+    pub ciphertext: Ciphertext,
+}
+
+/// The ciphertext of a [`TransportEnvelope`].
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ciphertext(pub alloc::vec::Vec<u8>);
 
 impl Envelope<'_> {
     /// Writes all up to a ciphertext of `ciphertext_len` bytes, tag included, which has to follow.

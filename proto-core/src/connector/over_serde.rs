@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::digest::Digest;
 use super::document::{Document, SchemaId, Schemas, Valid};
+use super::envelope::{Ciphertext, Nonce};
 use super::text::{Rule, Text};
 use crate::limits::MSGPACK_DEPTH_MAX;
 
@@ -80,6 +81,21 @@ impl<'de, D: Schemas> Deserialize<'de> for SchemaId<D> {
     }
 }
 
+/// Bytes of a number that the field knows.
+struct Fixed<const N: usize>;
+
+impl<const N: usize> Visitor<'_> for Fixed<N> {
+    type Value = [u8; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{N} bytes")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<[u8; N], E> {
+        bytes.try_into().map_err(|_| E::invalid_length(bytes.len(), &self))
+    }
+}
+
 impl Serialize for Digest {
     fn serialize<W: Serializer>(&self, serializer: W) -> Result<W::Ok, W::Error> {
         serializer.serialize_bytes(&self.0)
@@ -88,21 +104,45 @@ impl Serialize for Digest {
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<Self, R::Error> {
-        struct Bytes;
+        deserializer.deserialize_bytes(Fixed).map(Self)
+    }
+}
 
-        impl Visitor<'_> for Bytes {
-            type Value = Digest;
+impl Serialize for Nonce {
+    fn serialize<W: Serializer>(&self, serializer: W) -> Result<W::Ok, W::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Nonce {
+    fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<Self, R::Error> {
+        deserializer.deserialize_bytes(Fixed).map(Self)
+    }
+}
+
+impl Serialize for Ciphertext {
+    fn serialize<W: Serializer>(&self, serializer: W) -> Result<W::Ok, W::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Ciphertext {
+    fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<Self, R::Error> {
+        struct Any;
+
+        impl Visitor<'_> for Any {
+            type Value = Ciphertext;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("32 bytes")
+                f.write_str("bytes")
             }
 
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Digest, E> {
-                bytes.try_into().map(Digest).map_err(|_| E::invalid_length(bytes.len(), &self))
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Ciphertext, E> {
+                Ok(Ciphertext(bytes.to_vec()))
             }
         }
 
-        deserializer.deserialize_bytes(Bytes)
+        deserializer.deserialize_bytes(Any)
     }
 }
 

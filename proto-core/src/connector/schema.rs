@@ -1,6 +1,7 @@
 //! JSON Schemas of the documents, with the rules of their texts.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -11,8 +12,8 @@ use super::digest::Digest;
 use super::document::{
     OwnedInvocation, OwnedRequest, OwnedResult, SchemaId, Schemas, TransportReceipt, Valid,
 };
+use super::envelope::{Ciphertext, EnvelopeSchema, Nonce, TransportEnvelope};
 use super::text::{Rule, Text};
-use alloc::boxed::Box;
 
 /// Each document's id with the JSON text of its schema, for fixtures and other languages.
 pub fn schemas() -> Vec<(&'static str, String)> {
@@ -21,6 +22,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         (RequestSchema::ID, schema_of::<OwnedRequest>()),
         (InvocationSchema::ID, schema_of::<OwnedInvocation>()),
         (ResultSchema::ID, schema_of::<OwnedResult>()),
+        (EnvelopeSchema::ID, schema_of::<TransportEnvelope>()),
         (ReceiptSchema::ID, schema_of::<TransportReceipt<Box<str>>>()),
     ]
 }
@@ -48,6 +50,26 @@ impl JsonSchema for Digest {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "description": "32 bytes of MessagePack bin: a SHA-256 digest", "x-messagepack": "bin" })
+    }
+}
+
+impl JsonSchema for Nonce {
+    fn schema_name() -> Cow<'static, str> {
+        "Nonce".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "12 bytes of MessagePack bin", "x-messagepack": "bin" })
+    }
+}
+
+impl JsonSchema for Ciphertext {
+    fn schema_name() -> Cow<'static, str> {
+        "Ciphertext".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "16 bytes or more of MessagePack bin", "x-messagepack": "bin" })
     }
 }
 

@@ -7,6 +7,7 @@ use twolane_core::connector::document::{
     ReadInvocation, ReadRequest, ReadResult, SchemaId, Tool, TransportInvocation, TransportReceipt,
     TransportResult, Transported, Valid, claimed_digests,
 };
+use twolane_core::connector::envelope::{Envelope, MessageKind, Nonce, ReadEnvelope, TransportEnvelope};
 use twolane_core::connector::over_serde;
 use twolane_core::scan::msgpack::Written;
 
@@ -187,6 +188,29 @@ fn every_single_bit_of_every_document_is_judged_alike_by_both_readers() {
         }
         // Letters of texts and bits of digests.
         assert!(accepted > 100, "{accepted} of document {which}");
+    }
+}
+
+#[test]
+fn an_envelope_is_the_same_bytes_in_every_form_and_has_one() {
+    let envelope = Envelope {
+        caller_runtime_id: "caller-1",
+        request_id: "request-1",
+        message_kind: MessageKind::Result,
+        nonce: Nonce([5; 12]),
+    };
+    let mut bytes = Vec::new();
+    envelope.write_front(&mut bytes, 300).unwrap();
+    bytes.extend([0xee; 300]);
+    let owned: TransportEnvelope = over_serde::read(&bytes).unwrap();
+    assert_eq!(over_serde::write(&owned).unwrap(), bytes);
+    let read = ReadEnvelope::read(&bytes).unwrap();
+    assert_eq!((read.envelope, read.ciphertext), (envelope, &owned.ciphertext.0[..]));
+    for bit in 0..bytes.len() * 8 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let theirs = over_serde::read::<TransportEnvelope>(&flipped);
+        assert_eq!(ReadEnvelope::read(&flipped).is_ok(), theirs.is_ok(), "bit {bit}");
     }
 }
 
