@@ -34,6 +34,7 @@ pub struct FrameBuffer<'b> {
 }
 
 /// The buffer cannot hold a header and one byte of body.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("buffer has {available} bytes, at least {} are needed", FrameBuffer::MIN_LEN)]
 pub struct BufferTooSmall {

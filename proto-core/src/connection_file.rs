@@ -56,6 +56,7 @@ impl Endpoint<'_> {
 }
 
 /// Which endpoint of a file is not to be connected to, and why.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("endpoint {index} of the connection file: {reason}")]
 pub struct EndpointFault {
@@ -66,6 +67,7 @@ pub struct EndpointFault {
 }
 
 /// Why an endpoint is not to be connected to.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointReason {
     /// The host is a name or something else that is no IP address; names are not resolved.
@@ -132,6 +134,7 @@ impl<'a> ConnectionFile<'a> {
 }
 
 /// Where and why a text is no connection file. The text of the file is not in it.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
 pub struct ConnectionFileFault {
@@ -142,6 +145,7 @@ pub struct ConnectionFileFault {
 }
 
 /// Why a text is no connection file.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectionFileReason {
     /// Over [`CONNECTION_FILE_MAX`] bytes.

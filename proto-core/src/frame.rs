@@ -39,6 +39,7 @@ pub struct Decoded<'a> {
 ///
 /// Call [`decode`](Self::decode) until it answers [`Item::Need`], then read more. After a fault it stays failed,
 /// since a stream out of step cannot be trusted again.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Debug)]
 pub struct FrameDecoder {
     body_limit: u32,
@@ -248,6 +249,7 @@ impl<'a> Iterator for WholeFrames<'_, 'a> {
 }
 
 /// Why a stream of frames cannot go on, and the offset of the frame that broke it.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("frame at byte {offset}: {reason}")]
 pub struct FrameFault {
@@ -258,6 +260,7 @@ pub struct FrameFault {
 }
 
 /// The rule that a frame breaks.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameReason {
     /// The header is illegal by itself.
@@ -280,6 +283,7 @@ pub enum FrameReason {
 }
 
 /// The part of a frame in which a stream ended.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The first five bytes.
@@ -302,6 +306,7 @@ impl Part {
 }
 
 /// A stream that ended inside a frame.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stream ended inside a frame's {}: {actual} of {expected} bytes", part.name())]
 pub struct EndFault {
@@ -314,6 +319,7 @@ pub struct EndFault {
 }
 
 /// Why a frame was not written. Nothing was.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeFault {
     /// The header announces another length than the body has.

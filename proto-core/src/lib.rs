@@ -17,3 +17,5 @@ pub mod handshake;
 pub mod lanes;
 pub mod limits;
 pub mod scan;
+#[cfg(feature = "embedded-io-07")]
+pub mod stream;

@@ -6,10 +6,20 @@ use crate::command::{cargo, run, target_dir};
 use crate::setup::TARGETS;
 
 /// Every set of the core's features that is promised to work.
-const FEATURE_SETS: &[&str] = &["", "seal", "alloc", "seal,alloc", "std", "schema,seal"];
+const FEATURE_SETS: &[&str] = &[
+    "",
+    "seal",
+    "alloc",
+    "seal,alloc",
+    "std",
+    "schema,seal",
+    "embedded-io-07",
+    "embedded-io-async-07",
+    "defmt",
+];
 
 /// The sets that must build without a system below.
-const BARE_FEATURE_SETS: &[&str] = &["", "seal", "alloc", "seal,alloc"];
+const BARE_FEATURE_SETS: &[&str] = &["", "seal", "alloc", "seal,alloc", "embedded-io-async-07,defmt"];
 
 pub(crate) fn features() -> Result<()> {
     for features in FEATURE_SETS {
@@ -23,18 +33,12 @@ pub(crate) fn features() -> Result<()> {
 /// The core without its fast paths has to say the same: its tests, built so.
 fn compact() -> Result<()> {
     println!("  tests with twolane_backend=\"compact\"");
-    let mut tests = cargo(["test", "--quiet", "--package", "twolane-core", "--features", "alloc"]);
-    tests.args([
-        "--lib",
-        "--test",
-        "body",
-        "--test",
-        "goldens",
-        "--test",
-        "json_scanner",
-        "--test",
-        "dissect",
-    ]);
+    let mut tests =
+        cargo(["test", "--quiet", "--package", "twolane-core", "--features", "alloc,embedded-io-async-07"]);
+    tests.arg("--lib");
+    for test in ["body", "goldens", "json_scanner", "dissect", "stream"] {
+        tests.args(["--test", test]);
+    }
     tests.arg("--target-dir").arg(target_dir()?.join("compact"));
     run(tests.env("RUSTFLAGS", "--cfg=twolane_backend=\"compact\""), "")
 }

@@ -6,6 +6,7 @@ use crate::scan::json::{JsonFault, JsonReason};
 use crate::scan::value::{MemberFault, MemberReason};
 
 /// The first rule that a body breaks, and where.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyFault {
     /// Offset in the text that was read, in bytes: of the offending value or second name, of the closing
@@ -55,6 +56,7 @@ impl From<MemberFault> for BodyFault {
 }
 
 /// A rule of the body schema.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyReason {
     /// Not strict JSON.
@@ -112,6 +114,7 @@ pub enum BodyReason {
 }
 
 /// The shape that a value should have had.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// A JSON object.

@@ -5,6 +5,7 @@ use crate::envelope::Lane;
 use crate::scan::string::JsonStr;
 
 /// Who sends to whom on a lane socket.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// A model step's events.
@@ -30,6 +31,7 @@ impl Direction {
 }
 
 /// Every payload tag of the schema. The codes never change: stored indexes hold them.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the wire's own, in another case")]

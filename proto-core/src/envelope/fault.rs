@@ -3,6 +3,7 @@
 use super::{FrameType, field};
 
 /// The rule that a header breaks. Readers and writers refuse the same ones.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderFault {
     /// Byte 4 is neither 1 nor 2.
@@ -80,6 +81,7 @@ impl HeaderFault {
 }
 
 /// Why a StreamData frame belongs to no lane.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaneFault {
     /// Only StreamData has a lane.

@@ -5,6 +5,7 @@ use core::fmt;
 use super::Version;
 
 /// Bits 1-2 of the flags; 3 is illegal.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Priority {
     /// Legal in the envelope, but no lane.
@@ -16,6 +17,7 @@ pub enum Priority {
 }
 
 /// Bits 4-5 of version 2 flags; 3 is illegal.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Admission {
     /// No wish; the only value of version 1.
@@ -27,6 +29,7 @@ pub enum Admission {
 }
 
 /// Byte 6 of a header. Which bits are legal depends on version and type: [`Header::new`](super::Header::new) says.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Flags(u8);
 

@@ -35,6 +35,7 @@ pub(crate) mod field {
 }
 
 /// Envelope version; it chooses the length of the header.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
     /// 17-byte header without an epoch.
@@ -71,6 +72,7 @@ impl Version {
 }
 
 /// What a frame is for.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the wire's own")]
@@ -161,6 +163,7 @@ impl fmt::Display for FrameType {
 }
 
 /// One stream on a lane socket: the channel, in version 2 together with the epoch.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Generation {
     /// Version 2 only; 0 in version 1.
@@ -170,6 +173,7 @@ pub struct Generation {
 }
 
 /// The two lanes of a lane socket.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
     /// Reliable and ordered.
@@ -189,6 +193,7 @@ impl Lane {
 }
 
 /// The fields of a header before they are checked together.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// Envelope version.
@@ -208,6 +213,7 @@ pub struct Parts {
 }
 
 /// A header that keeps every rule of its version. Only [`peek`] and [`Header::new`] make one.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     parts: Parts,
@@ -334,6 +340,7 @@ const fn flags_fault(version: Version, frame_type: FrameType, flags: Flags) -> O
 }
 
 /// An encoded header; dereferences to its 17 or 21 bytes.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderBytes {
     bytes: [u8; HEADER_LEN_MAX],
@@ -352,6 +359,7 @@ impl Deref for HeaderBytes {
 }
 
 /// What [`peek`] found.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peeked {
     /// So many bytes must be there, counted from the start of the header: a state, not an error.

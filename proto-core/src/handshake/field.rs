@@ -8,6 +8,7 @@ use crate::scan::string::JsonStr;
 use crate::scan::value::{Elements, MemberFault, MemberReason, Value, string_at};
 
 /// Where and why an object is not what it has to be.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
 pub struct FieldFault {
@@ -18,6 +19,7 @@ pub struct FieldFault {
 }
 
 /// Why an object is not what it has to be. Names are ours, never text that was read.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldReason {
     /// Not strict JSON.

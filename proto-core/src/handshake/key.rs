@@ -65,6 +65,7 @@ impl fmt::Debug for Key {
 }
 
 /// Why bytes are no connection key. Whoever configured it is at fault.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyFault {
     /// Fewer than 32 bytes.
@@ -82,6 +83,7 @@ pub enum KeyFault {
 }
 
 /// Where and why a text holds no key.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
 pub struct KeyTextFault {
@@ -92,6 +94,7 @@ pub struct KeyTextFault {
 }
 
 /// Why a text holds no key.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyTextReason {
     /// Nothing but white space.

@@ -54,6 +54,7 @@ pub struct Received<S> {
 }
 
 /// Which message of the handshake.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// Message 1, from the client.
@@ -82,6 +83,7 @@ impl fmt::Display for Stage {
 }
 
 /// Why a handshake failed, on which message. For the log, metrics and the local caller; the peer is told nothing.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("handshake failed at {stage}: {reason}")]
 pub struct HandshakeFault {
@@ -92,6 +94,7 @@ pub struct HandshakeFault {
 }
 
 /// Why a message of the handshake was refused.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeReason {
     /// A length prefix of 0.

@@ -6,12 +6,14 @@ use crate::limits::INTEGER_MAX;
 /// Follows one lane of one generation on one connection and direction.
 ///
 /// A breach is reported once and never repaired: checking goes on from the frame that broke the law.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Law {
     lane: Lane,
     next: Next,
 }
 
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// The reader joined in the middle: any first frame is taken as it is.
@@ -20,6 +22,7 @@ enum Next {
 }
 
 /// What one frame means for the law.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The frame follows the one before it, or is a gap that accounts for what is missing.
@@ -31,6 +34,7 @@ pub enum Verdict {
 }
 
 /// How a frame breaks the law.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Breach {
     /// The seq is not the one that follows. For a gap, `expected` counts its `dropped`.

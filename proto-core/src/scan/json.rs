@@ -9,6 +9,7 @@ use super::skip::value_end;
 use crate::limits::JSON_DEPTH_MAX;
 
 /// What a token is.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `{`
@@ -41,6 +42,7 @@ pub enum Kind {
 }
 
 /// One token and where it stands.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// What it is.
@@ -59,6 +61,7 @@ impl Token {
 }
 
 /// The first place where text is not strict JSON.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
 pub struct JsonFault {
@@ -69,6 +72,7 @@ pub struct JsonFault {
 }
 
 /// Why text is not strict JSON.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonReason {
     /// The text ended inside a value.
