@@ -3,7 +3,7 @@
 //! A payload is the ciphertext with its tag; a frame is the body behind the length prefix.
 
 use super::envelope::MessageKind;
-use crate::limits::{CONNECTOR_ID_MAX, SEAL_TAG_LEN};
+use crate::limits::{CONNECTOR_ID_MAX, MIN_PAYLOAD_BYTES, SEAL_TAG_LEN};
 
 /// The longest frame that a length prefix can announce.
 pub const FRAME_BYTES_MAX: u64 = u32::MAX as u64;
@@ -104,5 +104,63 @@ const fn fits(payload: u64, frame: u64) -> bool {
     match frame_bytes_for_payload(payload) {
         Some(needed) => needed <= frame,
         None => false,
+    }
+}
+
+/// A bound of frames and one of payloads that agree: every payload within its bound fits a frame within its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameBound {
+    frame: u64,
+    payload: u64,
+}
+
+/// Why two bounds do not agree. Whoever configured them is at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameBoundFault {
+    /// The payload's bound would keep refusals from their callers.
+    #[error("a payload bound of {found} bytes; at least 4096 are needed")]
+    PayloadTooSmall {
+        /// The bound.
+        found: u64,
+    },
+    /// The frame's bound is too small for the payload's.
+    #[error("payloads of {payload} bytes need frames of {needed} bytes; the bound is {found}")]
+    FrameTooSmall {
+        /// The payload's bound.
+        payload: u64,
+        /// The frame that it needs.
+        needed: u64,
+        /// The frame's bound.
+        found: u64,
+    },
+    /// A bound over what a length prefix can announce.
+    #[error("no frame has more than 4294967295 bytes")]
+    TooLarge,
+}
+
+impl FrameBound {
+    /// The two bounds in bytes, where they agree.
+    pub const fn new(frame: u64, payload: u64) -> Result<Self, FrameBoundFault> {
+        if payload < MIN_PAYLOAD_BYTES {
+            return Err(FrameBoundFault::PayloadTooSmall { found: payload });
+        }
+        if frame > FRAME_BYTES_MAX {
+            return Err(FrameBoundFault::TooLarge);
+        }
+        match frame_bytes_for_payload(payload) {
+            Some(needed) if needed <= frame => Ok(Self { frame, payload }),
+            Some(needed) => Err(FrameBoundFault::FrameTooSmall { payload, needed, found: frame }),
+            None => Err(FrameBoundFault::TooLarge),
+        }
+    }
+
+    /// The most bytes of a frame's body.
+    pub const fn frame(self) -> u64 {
+        self.frame
+    }
+
+    /// The most bytes of a ciphertext with its tag.
+    pub const fn payload(self) -> u64 {
+        self.payload
     }
 }

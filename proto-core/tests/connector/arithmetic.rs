@@ -1,8 +1,8 @@
 //! The arithmetic of frames against real frames, and its inverse against brute force.
 
 use twolane_core::connector::arithmetic::{
-    FRAME_BYTES_MAX, base64_bytes, envelope_bytes, frame_bytes, frame_bytes_for_payload,
-    payload_bytes_for_frame,
+    FRAME_BYTES_MAX, FrameBound, FrameBoundFault, base64_bytes, envelope_bytes, frame_bytes,
+    frame_bytes_for_payload, payload_bytes_for_frame,
 };
 use twolane_core::connector::carriage::{
     ACCEPTED, OPERATION, OperationRequest, OperationResponse, PAYLOAD_ENCODING, SERVICE_ID,
@@ -123,4 +123,21 @@ fn frames_end_where_the_prefix_ends() {
     for payload in [u64::MAX, u64::MAX - 3, 1 << 62] {
         assert_eq!(frame_bytes_for_payload(payload), None);
     }
+}
+
+#[test]
+fn bounds_that_disagree_are_refused_with_the_frame_that_is_needed() {
+    let bound = FrameBound::new(6808, 4096).unwrap();
+    assert_eq!((bound.frame(), bound.payload()), (6808, 4096));
+    assert_eq!(
+        FrameBound::new(6807, 4096),
+        Err(FrameBoundFault::FrameTooSmall { payload: 4096, needed: 6808, found: 6807 })
+    );
+    assert_eq!(
+        FrameBound::new(1_048_576, 1_048_576),
+        Err(FrameBoundFault::FrameTooSmall { payload: 1_048_576, needed: 1_399_454, found: 1_048_576 })
+    );
+    assert_eq!(FrameBound::new(6808, 4095), Err(FrameBoundFault::PayloadTooSmall { found: 4095 }));
+    assert_eq!(FrameBound::new(1 << 32, 4096), Err(FrameBoundFault::TooLarge));
+    assert_eq!(FrameBound::new(FRAME_BYTES_MAX, 1 << 32), Err(FrameBoundFault::TooLarge));
 }
