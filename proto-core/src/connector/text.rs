@@ -156,7 +156,11 @@ pub mod rule {
 }
 
 fn has_blank_end(text: &str) -> bool {
-    text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace)
+    match text.as_bytes() {
+        // Most ends are ASCII and not blank.
+        [b'!'..=b'~', .., b'!'..=b'~'] | [b'!'..=b'~'] => false,
+        _ => text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace),
+    }
 }
 
 fn is_json_object(text: &str) -> bool {

@@ -21,51 +21,52 @@ fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-fn cases() -> Vec<(&'static str, Vec<u8>)> {
-    let key = s("model");
-    let model = s("model-a");
-    let tail = join(&[&s("parallel_tool_calls"), &[0xc3]]);
+/// Longer headers, and other formats for the same text or number.
+fn headers() -> Vec<(&'static str, Vec<u8>)> {
+    let (key, model) = (s("model"), s("model-a"));
+    let field = join(&[&key, &model]);
     let tokens = s("max_output_tokens");
-    let tool = join(&[
-        &[0x83],
-        &s("name"),
-        &s("today"),
-        &s("description"),
-        &s("Names the day."),
-        &s("parameters_json"),
-        &s(r#"{"type":"object"}"#),
-    ]);
-    let item = join(&[&[0x81], &s("UserText"), &[0x81], &s("text"), &s("Which day is it?")]);
+    let digits = |digits: &[u8]| replaced(&join(&[&tokens, &[0xcd, 4, 0]]), &join(&[&tokens, digits]));
+    let text = |header: &[u8]| replaced(&model, &join(&[header, b"model-a"]));
+    let tools = s("tools");
     vec![
         ("bytes after the document", join(&[&request_bytes(), &[0xc0]])),
-        ("a text with a header of 2 bytes", replaced(&model, &join(&[&[0xd9, 7], b"model-a"]))),
-        ("a text with a header of 3 bytes", replaced(&model, &join(&[&[0xda, 0, 7], b"model-a"]))),
-        ("a text with a header of 5 bytes", replaced(&model, &join(&[&[0xdb, 0, 0, 0, 7], b"model-a"]))),
-        ("bytes for a text", replaced(&model, &join(&[&[0xc4, 7], b"model-a"]))),
-        ("bytes for a key", replaced(&join(&[&key, &model]), &join(&[&[0xc4, 5], b"model", &model]))),
-        (
-            "a key with a long header",
-            replaced(&join(&[&key, &model]), &join(&[&[0xd9, 5], b"model", &model])),
-        ),
-        ("the number of a field for its key", replaced(&join(&[&key, &model]), &join(&[&[3], &model]))),
-        ("a map with a header of 3 bytes", replaced(&tool, &join(&[&[0xde, 0, 3], &tool[1..]]))),
+        ("a text with a header of 2 bytes", text(&[0xd9, 7])),
+        ("a text with a header of 3 bytes", text(&[0xda, 0, 7])),
+        ("a text with a header of 5 bytes", text(&[0xdb, 0, 0, 0, 7])),
+        ("bytes for a text", text(&[0xc4, 7])),
+        ("bytes for a key", replaced(&field, &join(&[&[0xc4, 5], b"model", &model]))),
+        ("a key with a long header", replaced(&field, &join(&[&[0xd9, 5], b"model", &model]))),
+        ("the number of a field for its key", replaced(&field, &join(&[&[3], &model]))),
+        ("a map with a header of 3 bytes", replaced(&tool(), &join(&[&[0xde, 0, 3], &tool()[1..]]))),
         ("a map with a header of 5 bytes", join(&[&[0xdf, 0, 0, 0, 17], &request_bytes()[3..]])),
         (
             "a list with a header of 3 bytes",
-            replaced(&join(&[&s("tools"), &[0x91]]), &join(&[&s("tools"), &[0xdc, 0, 1]])),
+            replaced(&join(&[&tools, &[0x91]]), &join(&[&tools, &[0xdc, 0, 1]])),
         ),
-        (
-            "an integer of 4 bytes",
-            replaced(&join(&[&tokens, &[0xcd, 4, 0]]), &join(&[&tokens, &[0xce, 0, 0, 4, 0]])),
-        ),
-        (
-            "an integer of 8 bytes",
-            replaced(&join(&[&tokens, &[0xcd, 4, 0]]), &join(&[&tokens, &[0xcf, 0, 0, 0, 0, 0, 0, 4, 0]])),
-        ),
-        ("a signed integer", replaced(&join(&[&tokens, &[0xcd, 4, 0]]), &join(&[&tokens, &[0xd1, 4, 0]]))),
+        ("an integer of 4 bytes", digits(&[0xce, 0, 0, 4, 0])),
+        ("an integer of 8 bytes", digits(&[0xcf, 0, 0, 0, 0, 0, 0, 4, 0])),
+        ("a signed integer", digits(&[0xd1, 4, 0])),
+    ]
+}
+
+const SCHEMA: &str = r#"{"type":"object"}"#;
+
+fn tool() -> Vec<u8> {
+    let texts = ["name", "today", "description", "Names the day.", "parameters_json", SCHEMA].map(s);
+    [&[0x83], &texts.concat()[..]].concat()
+}
+
+/// Other shapes for the same fields and variants.
+fn shapes() -> Vec<(&'static str, Vec<u8>)> {
+    let field = join(&[&s("model"), &s("model-a")]);
+    let instructions = join(&[&s("instructions"), &s("Answer in one word.")]);
+    let item = join(&[&[0x81], &s("UserText"), &[0x81], &s("text"), &s("Which day is it?")]);
+    let choice = s("tool_choice");
+    vec![
         (
             "an array for a struct",
-            replaced(&tool, &join(&[&[0x93], &s("today"), &s("Names the day."), &s(r#"{"type":"object"}"#)])),
+            replaced(&tool(), &join(&[&[0x93], &s("today"), &s("Names the day."), &s(SCHEMA)])),
         ),
         (
             "an array for the fields of a variant",
@@ -73,31 +74,22 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
         ),
         (
             "fields in another order",
-            replaced(
-                &join(&[&key, &model, &s("instructions"), &s("Answer in one word.")]),
-                &join(&[&s("instructions"), &s("Answer in one word."), &key, &model]),
-            ),
+            replaced(&join(&[&field, &instructions]), &join(&[&instructions, &field])),
         ),
         ("an optional field that is not there", {
             let mut bytes = replaced(&join(&[&s("prompt_cache_key"), &s("cache-1")]), &[]);
-            bytes[2] = 16;
             // A map of 16 has the header of one of 17.
+            bytes[2] = 16;
             bytes
         }),
         ("a map for a unit variant", replaced(&s("required"), &join(&[&[0x81], &s("required"), &[0xc0]]))),
-        (
-            "the number of a variant",
-            replaced(
-                &join(&[&s("tool_choice"), &s("required"), &tail]),
-                &join(&[&s("tool_choice"), &[1], &tail]),
-            ),
-        ),
+        ("the number of a variant", replaced(&join(&[&choice, &s("required")]), &join(&[&choice, &[1]]))),
     ]
 }
 
 #[test]
 fn what_rmp_serde_takes_besides_is_refused() {
-    for (name, bytes) in cases() {
+    for (name, bytes) in [headers(), shapes()].concat() {
         let alone = rmp_serde::from_slice::<Valid<OwnedRequest>>(&bytes);
         let request = alone.unwrap_or_else(|fault| panic!("{name}: rmp-serde refuses it: {fault}"));
         let canonical = request.to_vec().unwrap();

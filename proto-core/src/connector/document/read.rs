@@ -46,8 +46,14 @@ impl<'a> Fields<'a> {
         DocumentFault { offset: Some(offset), path: self.path, reason }
     }
 
+    #[inline]
     fn lift<T>(&self, read: Result<T, MsgpackFault>) -> Result<T, DocumentFault> {
-        read.map_err(|fault| self.fault(fault.offset, DocumentReason::Msgpack(fault.reason)))
+        read.map_err(|fault| self.lifted(fault))
+    }
+
+    #[cold]
+    const fn lifted(&self, fault: MsgpackFault) -> DocumentFault {
+        self.fault(fault.offset, DocumentReason::Msgpack(fault.reason))
     }
 
     /// That the input ends here.
@@ -56,6 +62,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The header of a map of `expected` pairs.
+    #[inline]
     pub(crate) fn map(&mut self, expected: u32) -> Result<(), DocumentFault> {
         let start = self.position();
         let read = self.reader.map();
@@ -66,6 +73,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The key of the field `name`, which is next.
+    #[inline]
     pub(crate) fn key(&mut self, name: &'static str) -> Result<&mut Self, DocumentFault> {
         self.path.field = name;
         if self.reader.short_str(name) { Ok(self) } else { Err(self.other_key()) }
@@ -88,15 +96,22 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn str(&mut self) -> Result<&'a str, DocumentFault> {
         let read = self.reader.str();
         self.lift(read)
     }
 
+    #[inline]
     pub(crate) fn text<R: Rule>(&mut self) -> Result<Text<R, &'a str>, DocumentFault> {
         let start = self.position();
         let text = self.str()?;
-        Text::new(text).map_err(|fault: TextFault| self.fault(start, DocumentReason::Text(fault)))
+        Text::new(text).map_err(|fault| self.text_fault(start, fault))
+    }
+
+    #[cold]
+    const fn text_fault(&self, start: usize, fault: TextFault) -> DocumentFault {
+        self.fault(start, DocumentReason::Text(fault))
     }
 
     pub(crate) fn bin(&mut self) -> Result<&'a [u8], DocumentFault> {
@@ -136,6 +151,7 @@ impl<'a> Fields<'a> {
     }
 
     /// `nil`, or what `read` reads.
+    #[inline]
     pub(crate) fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, DocumentFault>,
@@ -154,6 +170,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The name of a variant and whether a value belongs to it, which is then next.
+    #[inline]
     pub(crate) fn variant(&mut self) -> Result<(&'a str, bool), DocumentFault> {
         let holds_value = self.reader.is_map();
         if holds_value {
