@@ -77,6 +77,9 @@ impl FrameDecoder {
     /// Looks at the front of the unread bytes.
     #[inline]
     pub fn decode<'a>(&mut self, unread: &'a [u8]) -> Result<Decoded<'a>, FrameFault> {
+        if cfg!(twolane_backend = "compact") {
+            return self.decode_any(unread);
+        }
         match self.whole_frame(unread) {
             Some((frame, consumed)) => Ok(Decoded { consumed, item: Item::Frame(frame) }),
             None => self.decode_any(unread),

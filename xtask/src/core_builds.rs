@@ -36,7 +36,7 @@ fn compact() -> Result<()> {
     let mut tests =
         cargo(["test", "--quiet", "--package", "twolane-core", "--features", "alloc,embedded-io-async-07"]);
     tests.arg("--lib");
-    for test in ["body", "goldens", "json_scanner", "dissect", "stream"] {
+    for test in ["envelope_vectors", "frames", "body", "goldens", "json_scanner", "dissect", "stream"] {
         tests.args(["--test", test]);
     }
     tests.arg("--target-dir").arg(target_dir()?.join("compact"));

@@ -6,6 +6,7 @@
 pub mod decode;
 pub mod lanes;
 pub mod peek;
+pub mod sealed;
 
 // Linked for its symbols; WebAssembly has instructions for them.
 #[cfg(target_os = "none")]

@@ -24,7 +24,7 @@ pub(crate) struct Options {
 }
 
 /// The parts that are weighed, in the order of their weight.
-pub(crate) const PARTS: &[&str] = &["peek", "decode", "lanes"];
+pub(crate) const PARTS: &[&str] = &["peek", "decode", "lanes", "sealed"];
 
 /// Each kind of machine, with the emulated one that tells its stack.
 const TARGETS: &[(&str, Option<&str>)] = &[

@@ -5,7 +5,7 @@
 use cortex_m_rt::entry;
 use cortex_m_semihosting::hprintln;
 use parts::lanes::Client;
-use parts::{decode, lanes, peek};
+use parts::{decode, lanes, peek, sealed};
 use qemu::{done, used_by};
 use twolane_core::handshake::{DaemonId, Key, ServerHandshake, ServerStep};
 
@@ -19,6 +19,13 @@ struct Work<'a> {
     storage: &'a mut [u8],
     out: &'a mut [u8],
     result: &'a mut u32,
+}
+
+/// A part that holds a whole session.
+type Session = fn(&[u8], &mut [u8], &mut [u8]) -> u32;
+
+fn session_of(part: Session, work: Work<'_>) {
+    *work.result = part(work.input, work.storage, work.out);
 }
 
 #[entry]
@@ -36,13 +43,12 @@ fn main() -> ! {
     hprintln!("peek {}", peeked);
     hprintln!("decode {}", decoded);
     let len = session(&mut input);
-    let mut result = 0;
-    let work = Work { input: &input[..len], storage: &mut storage, out: &mut out, result: &mut result };
-    hprintln!(
-        "lanes {}",
-        used_by(|work| *work.result = lanes::run(work.input, work.storage, work.out), work)
-    );
-    assert!(result > lanes::FAILED, "the client gave up: {result}");
+    for (name, part) in [("lanes", lanes::run as Session), ("sealed", sealed::run)] {
+        let mut result = 0;
+        let work = Work { input: &input[..len], storage: &mut storage, out: &mut out, result: &mut result };
+        hprintln!("{} {}", name, used_by(|(part, work)| session_of(part, work), (part, work)));
+        assert!(result > lanes::FAILED, "the client gave up: {result}");
+    }
     done()
 }
 
