@@ -20,7 +20,7 @@ pub struct SealKey {
     id: KeyId,
 }
 
-/// Names a key without telling it: equal for equal keys.
+/// Names a key without telling it: equal for equal keys. `Display` gives 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub [u8; 16]);
 
@@ -130,6 +130,12 @@ impl SealKey {
         let (text, tag) = sealed.split_last_chunk_mut().ok_or(OpenFault)?;
         with_aad(envelope, |aad| self.open_detached(&envelope.nonce, aad, text, tag)).ok_or(OpenFault)??;
         Ok(text)
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
