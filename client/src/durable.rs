@@ -7,13 +7,13 @@ use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
 /// Puts a file where none is, readable by its owner alone. [`io::ErrorKind::AlreadyExists`] where one is.
-pub(crate) fn create(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub fn create(folder: &Path, name: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     written(folder, bytes)?.persist_noclobber(folder.join(name))?;
     sync(folder)
 }
 
 /// Puts a file in the place of the one that is there, if any.
-pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(folder: &Path, name: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     written(folder, bytes)?.persist(folder.join(name))?;
     sync(folder)
 }

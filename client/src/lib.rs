@@ -29,11 +29,11 @@
 //! | [`store`] | the folder that it is in |
 //! | [`seals`] | how often a key has sealed, counted ahead on disk |
 //! | [`exchange`] | one frame out, one frame in |
-//! | `durable` | files that are whole or not there |
+//! | [`durable`] | files that are whole or not there |
 
 pub mod call;
 pub mod client;
-mod durable;
+pub mod durable;
 pub mod exchange;
 pub mod prepared;
 pub mod seals;

@@ -6,9 +6,14 @@ mod attach;
 mod attach_request;
 mod attach_shown;
 mod banner;
+mod call;
+mod call_advice;
+mod call_request;
+mod call_shown;
 mod config;
 mod decode;
 mod generate;
+mod keygen;
 mod log;
 mod open_files;
 mod open_page;
@@ -64,6 +69,10 @@ enum Command {
     Decode(decode::Options),
     /// Write the live traffic of a running server as a capture
     Tap(tap::Options),
+    /// Ask a model through a connector: sealed, and paid for once however often it is sent
+    Call(Box<call::Options>),
+    /// Make the secret of a connector's caller
+    Keygen(keygen::Options),
     /// Print a new address of a running server's page
     OpenPage(open_page::Options),
     /// Read the replay store of sealed turns, and decide what no program may
@@ -85,6 +94,8 @@ impl Cli {
             Command::Attach(options) => attach::run(&global, &options),
             Command::Decode(options) => decode::run(options),
             Command::Tap(options) => tap::run(&global, &options),
+            Command::Call(options) => call::run(&options),
+            Command::Keygen(options) => keygen::run(&options),
             Command::OpenPage(options) => open_page::run(&global, options),
             Command::Replay(options) => replay::run(&global, options),
             Command::Config(options) => config::run(&global, &options),

@@ -5,6 +5,8 @@ mod table;
 mod typed;
 mod value;
 
+pub(crate) use value::time;
+
 pub use layers::{Environment, Layers, Resolved, Source, UnknownVariable, Value};
 pub use table::{SETTINGS, Setting};
 pub use typed::{Config, Connector};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// `250ms`, `10s`, `2m`; at most a day.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let number: u64 = number.parse().map_err(|_| EXPECTED_TIME.to_owned())?;
     let scale_ms = match unit {

@@ -24,7 +24,7 @@ payload = 1048576              # bytes of a sealed request or reply
 const FILE_MAX: u64 = 1024 * 1024;
 
 /// Bytes of a key file.
-const KEY_FILE_MAX: usize = 4096;
+pub(crate) const KEY_FILE_MAX: usize = 4096;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,9 +1,12 @@
 //! Sealed turns over real sockets: replayed, refused, and run whatever the backend does.
 
 mod ask;
+mod client;
 mod configured;
 mod crash;
 mod history;
+mod hostile_servers;
+mod peers;
 mod program;
 mod refusing;
 mod replay;
