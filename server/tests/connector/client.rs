@@ -58,7 +58,7 @@ pub(crate) fn said(reply: &Reply) -> String {
 }
 
 /// What was sealed in a frame of the first caller.
-fn opened(frame: &[u8]) -> Vec<u8> {
+pub(crate) fn opened(frame: &[u8]) -> Vec<u8> {
     let (body, key) = (&frame[4..], secret(1));
     let mut scratch = vec![0; scratch_len(body.len())];
     let terms = Caller { keys: &[&key], payload_max: 16_384 };

@@ -1,6 +1,9 @@
 //! Sealed turns over real sockets: replayed, refused, and run whatever the backend does.
 
 mod ask;
+mod call;
+mod call_ends;
+mod caller;
 mod client;
 mod configured;
 mod crash;

@@ -36,8 +36,12 @@ pub(crate) const FRAME_MAX: u64 = 65_536;
 /// When the tests play, by a clock that they set.
 pub(crate) const NOW_MS: u64 = 1_000_000;
 
+pub(crate) fn secret_text(number: u8) -> String {
+    format!("a secret that belongs to a test, number {number:03}")
+}
+
 pub(crate) fn secret(number: u8) -> SealKey {
-    SealKey::from_secret(&format!("a secret that belongs to a test, number {number:03}")).unwrap()
+    SealKey::from_secret(&secret_text(number)).unwrap()
 }
 
 /// A clock that stands where it is put.
