@@ -51,7 +51,8 @@ pub(super) struct Options {
     /// The caller's secret, made by `twolane keygen`
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
-    /// Where requests are stored before they are sent [default: $XDG_STATE_HOME/twolane/calls]
+    /// Where requests are stored before they are sent [default: $XDG_STATE_HOME/twolane/calls, or
+    /// where the file of --resume is]
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// Go on with a stored request
@@ -103,9 +104,13 @@ fn client(options: &Options, resumed: Option<&Prepared>) -> Result<Client, Failu
     let key = SealKey::from_file(&text).map_err(|fault| {
         usage(format!("{}: {fault}; `twolane keygen` makes one", options.key_file.display()))
     })?;
-    let folder = match &options.store {
-        Some(folder) => folder.clone(),
-        None => Path::new(&environment().data_dir()).join("calls"),
+    // A stored request is where the seals of its key are counted.
+    let beside = options.resume.as_deref().and_then(Path::parent);
+    let folder = match (&options.store, beside) {
+        (Some(folder), _) => folder.clone(),
+        (None, Some(folder)) if folder.as_os_str().is_empty() => PathBuf::from("."),
+        (None, Some(folder)) => folder.to_owned(),
+        (None, None) => Path::new(&environment().data_dir()).join("calls"),
     };
     let store = Store::open(&folder)
         .map_err(|fault| Failure::new(Exit::Failed, format!("cannot use {}: {fault}", folder.display())))?;

@@ -7,12 +7,13 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpSocket;
 
 use crate::caller::{Caller, ended};
 use crate::client::{opened, world};
 use crate::peers::{Proxy, proxy};
-use crate::world::World;
+use crate::world::{World, secret};
 
 /// A port where nobody listens, and what keeps it so.
 fn nowhere() -> (TcpSocket, SocketAddr) {
@@ -45,6 +46,23 @@ async fn an_answer_is_the_text_alone_or_one_object_and_again_for_nothing() {
     assert_eq!(object["stored"], stored[0].to_str().unwrap());
     assert_eq!((stored.len(), world.backend.runs()), (1, 1));
     assert_eq!(fs::metadata(&stored[0]).unwrap().mode() & 0o777, 0o600);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn seals_are_counted_where_the_request_is_also_when_it_is_resumed() {
+    let (world, _folder) = a_world(10).await;
+    let caller = Caller::new(1);
+    let store = caller.path("elsewhere");
+    let output = caller.call(world.address, &["--store", store.to_str().unwrap(), "Hello"]).await;
+    assert_eq!(ended(&output).0, 0);
+    let count = store.join(format!("seals-{}", secret(1).id()));
+    assert_eq!(fs::read_to_string(&count).unwrap(), "1\n");
+    let mut files = fs::read_dir(&store).unwrap().map(|file| file.unwrap().path());
+    let request = files.find(|path| path.extension().is_some()).unwrap();
+    assert_eq!(ended(&caller.resume(world.address, &request, &[]).await), (0, "run 0\n", ""));
+    assert_eq!(fs::read_to_string(&count).unwrap(), "2\n");
+    assert!(!caller.path("state").exists());
     world.stop().await;
 }
 
@@ -237,4 +255,27 @@ async fn from_a_new_key_to_an_answer_that_outlives_its_server() {
     assert_eq!(ended(&again), (0, first, ""));
     server.kill().unwrap();
     server.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_terminal_sees_that_it_waits_and_then_the_answer_alone() {
+    let (world, _folder) = a_world(0).await;
+    let caller = Caller::new(1);
+    let mut line = format!("{} call --connector {}", env!("CARGO_BIN_EXE_twolane"), world.address);
+    line += &format!(" --key-file {} --caller caller-1 --model model-1 Hello", caller.path("key").display());
+    let mut script = tokio::process::Command::new("script");
+    script.args(["-q", "-e", "-c", &line, "/dev/null"]).env("XDG_STATE_HOME", caller.path("state"));
+    let mut child =
+        script.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("every Linux system has script(1)");
+    let mut screen = child.stdout.take().unwrap();
+    let mut sent = Vec::new();
+    while !String::from_utf8_lossy(&sent).contains("0 s  sent") {
+        assert_ne!(screen.read_buf(&mut sent).await.unwrap(), 0, "{}", String::from_utf8_lossy(&sent));
+    }
+    world.backend.gate.add_permits(1);
+    screen.read_to_end(&mut sent).await.unwrap();
+    let sent = String::from_utf8(sent).unwrap();
+    assert!(sent.ends_with("\r\x1b[Krun 0\r\n"), "{sent:?}");
+    assert!(child.wait().await.unwrap().success());
+    world.stop().await;
 }
