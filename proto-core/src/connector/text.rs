@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 
 use crate::limits::{CALL_ID_MAX, CONNECTOR_ID_MAX, CONNECTOR_NAME_MAX, FAILURE_MESSAGE_MAX, STOP_ID_MAX};
 use crate::scan::json::Kind;
+use crate::scan::skip::value_end;
 use crate::scan::value::Value;
 
 /// A text under the rule `R`, borrowed (`S` is `&str`) or owned (`S` is `Box<str>`).
@@ -164,5 +165,8 @@ fn has_blank_end(text: &str) -> bool {
 }
 
 fn is_json_object(text: &str) -> bool {
-    Value::parse(text.as_bytes()).is_ok_and(|value| value.kind() == Kind::ObjectStart)
+    let bytes = text.as_bytes();
+    // Without white space around it, one pass without tokens is enough; it gives up on anything unusual.
+    let is_bare = bytes.first() == Some(&b'{') && value_end(bytes, 0, 0) == Some(bytes.len());
+    is_bare || Value::parse(bytes).is_ok_and(|value| value.kind() == Kind::ObjectStart)
 }
