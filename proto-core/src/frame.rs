@@ -174,13 +174,10 @@ impl FrameDecoder {
     }
 
     fn skip_oversize(&mut self, available: usize) -> usize {
-        let skipped = available.min(self.skip as usize);
-        // `skipped` is at most `self.skip`, a u32.
-        #[allow(clippy::cast_possible_truncation, reason = "bounded by the line above")]
-        let step = skipped as u32;
+        let step = u32::try_from(available).map_or(self.skip, |available| available.min(self.skip));
         self.skip -= step;
         self.offset += u64::from(step);
-        skipped
+        step as usize
     }
 
     fn next_item<'a>(&mut self, unread: &'a [u8]) -> Result<Item<'a>, FrameReason> {

@@ -1,4 +1,12 @@
 #![no_std]
+// A length or number that changes on its way is a fault of its own kind: refused, not warned of.
+#![deny(
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "alloc")]

@@ -17,6 +17,7 @@ mod miri;
 mod no_panic;
 mod open;
 mod page;
+mod panic_sites;
 mod parts;
 mod report;
 mod setup;

@@ -3,6 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, line, root, run, target_dir};
+use crate::panic_sites;
 
 const TARGETS: [&str; 2] = ["thumbv6m-none-eabi", "thumbv7em-none-eabihf"];
 const OPT_LEVELS: [&str; 2] = ["z", "3"];
@@ -25,6 +26,7 @@ pub(crate) fn no_panic() -> Result<()> {
             run(&mut all, "an undefined `a_panic_is_reachable` is a panic that the named program can reach")?;
         }
     }
+    panic_sites::check(TARGETS[0], &OPT_LEVELS)?;
     planted_is_found()
 }
 

@@ -74,7 +74,8 @@ pub(crate) fn check() -> Result<()> {
     size(&Options { write: false })
 }
 
-fn compiler() -> Result<String> {
+/// The version that sizes and the list of panic sites belong to.
+pub(crate) fn compiler() -> Result<String> {
     let text = text_of(command("rustc").arg("--version"))?;
     text.split(' ').nth(1).map(str::to_owned).with_context(|| format!("{text:?} names no version"))
 }
