@@ -1,8 +1,8 @@
 //! The body envelope and the payloads of both lanes: what is read, what is refused and by which name.
 
 use twolane_core::body::{
-    Body, BodyFault, BodyReason, Direction, DisplayEvent, ErrorClass, Expected, FinishReason, Payload,
-    ProviderControl, Tag, Usage, WriteFault, peek, write, write_into,
+    Approval, Body, BodyFault, BodyReason, Direction, DisplayEvent, ErrorClass, Expected, FinishReason,
+    Payload, ProviderControl, Tag, Usage, WriteFault, peek, write, write_into,
 };
 use twolane_core::envelope::Lane;
 use twolane_core::limits::INTEGER_MAX;
@@ -440,4 +440,36 @@ fn the_bodies_of_a_deployed_peer_read() {
         count += 1;
     }
     assert_eq!(count, 40);
+}
+
+#[test]
+fn only_a_whole_and_familiar_allow_lets_a_tool_run() {
+    let read = |payload: &str| {
+        let payload = Payload::parse(payload.as_bytes()).expect(payload);
+        Approval::read(&payload).map(|answer| (answer.is_allowed(), format!("{answer:?}")))
+    };
+    for (payload, allowed, shown) in [
+        (r#"{"type":"allow","tool_call_id":"c1","more":1}"#, true, "Allow"),
+        (r#"{"tool_call_id":"c1","type":"allow_narrowed","input":{"path":"a"}}"#, true, "AllowNarrowed"),
+        (r#"{"type":"allow_narrowed","tool_call_id":"c1","input":null}"#, true, "AllowNarrowed"),
+        (r#"{"type":"deny","tool_call_id":"c1","reason":""}"#, false, "Deny"),
+        (r#"{"type":"allow_always","tool_call_id":"c1"}"#, false, "Unfamiliar"),
+    ] {
+        let (is_allowed, text) = read(payload).expect(payload);
+        assert_eq!(is_allowed, allowed, "{payload}");
+        assert!(text.starts_with(shown), "{text}");
+    }
+    for (payload, member, reason) in [
+        (r#"{"type":"allow"}"#, "tool_call_id", BodyReason::Missing),
+        (r#"{"type":"allow","tool_call_id":""}"#, "tool_call_id", BodyReason::EmptyId),
+        (r#"{"type":"allow_narrowed","tool_call_id":"c1"}"#, "input", BodyReason::Missing),
+        (r#"{"type":"deny","tool_call_id":"c1"}"#, "reason", BodyReason::Missing),
+    ] {
+        let fault = read(payload).expect_err(payload);
+        assert_eq!((fault.member, fault.reason), (Some(member), reason), "{payload}");
+    }
+    let tag = Tag::Cancel;
+    let direction = Direction::CallerToRunner;
+    let fault = read(r#"{"type":"cancel"}"#).expect_err("a unit of another direction");
+    assert_eq!(fault.reason, BodyReason::WrongDirection { tag, direction });
 }

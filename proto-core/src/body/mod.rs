@@ -1,5 +1,6 @@
 //! Bodies of the lanes (docs/wire.md, "Bodies"): borrowed readers that allocate nothing.
 
+mod approval;
 mod content;
 mod control;
 mod display;
@@ -12,6 +13,7 @@ mod rules;
 mod tag;
 mod write;
 
+pub use approval::Approval;
 pub use content::{ErrorClass, FinishReason, ProviderError, Usage};
 pub use control::ProviderControl;
 pub use display::DisplayEvent;

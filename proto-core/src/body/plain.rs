@@ -90,7 +90,7 @@ fn fits(shape: Shape, value: &Token) -> bool {
     let len = value.end.saturating_sub(value.start);
     match (shape, value.kind) {
         (Shape::Id, Kind::String { escaped: false }) => (3..=ID_LEN_MAX + 2).contains(&len),
-        (Shape::String, Kind::String { .. }) | (Shape::Object, Kind::ObjectStart) => true,
+        (Shape::Any, _) | (Shape::String, Kind::String { .. }) | (Shape::Object, Kind::ObjectStart) => true,
         // One of so few digits fits 64 bits.
         (Shape::Integer, Kind::Number { digits: true }) => len < 20,
         _ => false,

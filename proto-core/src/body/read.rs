@@ -140,6 +140,7 @@ impl Shape {
     /// How a value by itself differs from the shape. What is inside an object is judged by that object's rules.
     fn broken_by(self, value: &Value<'_>) -> Option<BodyReason> {
         let (fits, expected) = match self {
+            Self::Any => return None,
             Self::Id => match value.as_str().map(|id| id.decoded_len()) {
                 Some(0) => return Some(BodyReason::EmptyId),
                 Some(len) if len > ID_LEN_MAX => return Some(BodyReason::IdTooLong { len }),

@@ -5,6 +5,8 @@ use super::tag::Tag;
 /// The shape of a member's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
+    /// Whatever JSON there is.
+    Any,
     /// A string of 1 to 256 bytes, escapes decoded.
     Id,
     String,
@@ -91,10 +93,13 @@ const ASSISTANT_MESSAGE: Rules = &[required("message", Shape::Object)];
 const STEP_FINISHED: Rules = &[required("finish_reason", Shape::String), required("usage", Shape::Usage)];
 const FINISHED: Rules = &[optional("finish_reason", Shape::String), optional("usage", Shape::Usage)];
 const ERROR_UNIT: Rules = &[required("error", Shape::Error)];
+const ALLOW: Rules = &[required("tool_call_id", Shape::Id)];
+const ALLOW_NARROWED: Rules = &[required("tool_call_id", Shape::Id), required("input", Shape::Any)];
+const DENY: Rules = &[required("tool_call_id", Shape::Id), required("reason", Shape::String)];
 const STEP_REQUEST: Rules = &[required("request", Shape::Object)];
 
 impl Tag {
-    /// The members of a payload with this tag; none for what only a runner and its callers say to each other.
+    /// The members of a payload with this tag; none for what only a runner says to its callers.
     pub(super) const fn rules(self) -> Rules {
         match self {
             Self::TextDelta => TEXT_DELTA,
@@ -108,6 +113,9 @@ impl Tag {
             Self::Finished => FINISHED,
             Self::Error => ERROR_UNIT,
             Self::StepRequest => STEP_REQUEST,
+            Self::Allow => ALLOW,
+            Self::AllowNarrowed => ALLOW_NARROWED,
+            Self::Deny => DENY,
             Self::DisplayReset
             | Self::Cancel
             | Self::RunStarted
@@ -115,10 +123,7 @@ impl Tag {
             | Self::ToolResult
             | Self::ApprovalRequest
             | Self::Paused
-            | Self::RunFinished
-            | Self::Allow
-            | Self::AllowNarrowed
-            | Self::Deny => &[],
+            | Self::RunFinished => &[],
         }
     }
 }

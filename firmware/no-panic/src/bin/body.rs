@@ -3,7 +3,7 @@
 #![no_main]
 
 use no_panic::{output, program};
-use twolane_core::body::{Body, DisplayEvent, ProviderControl, peek};
+use twolane_core::body::{Approval, Body, DisplayEvent, ProviderControl, peek};
 use twolane_core::envelope::Lane;
 use twolane_core::lanes::law::Law;
 
@@ -14,6 +14,7 @@ program!(|bytes| {
     }
     if let Ok(body) = Body::parse(bytes) {
         output(DisplayEvent::read(&body.payload).is_ok());
+        output(Approval::read(&body.payload).is_ok());
         output(ProviderControl::from_provider(&body.payload).is_ok());
     }
 });
