@@ -123,7 +123,7 @@ async fn what_is_not_believed_ends_as_what_cannot_be_authenticated() {
     ];
     for (bytes, words) in cases {
         let address = server(move |_| Does::Closes(bytes.to_vec())).await;
-        let output = Caller::new(1).call(address, &["Hello"]).await;
+        let output = Caller::new(1).call(address, &["--within", "5s", "Hello"]).await;
         let (code, out, err) = ended(&output);
         assert!(code == 3 && out.is_empty() && err.contains(words) && err.contains("do not trust"), "{err}");
     }
