@@ -39,7 +39,7 @@ pub(super) fn turn(judged: &Judged<'_>, max_output_tokens: NonZeroU32) -> Turn {
 
 impl<B: ProviderBackend, E: Engine> Service<B, E> {
     /// Runs a claimed turn, stores its reply, and gives that.
-    pub(super) async fn run_to_end(&self, request: Opened, turn: Turn, held: Held) -> Answer {
+    pub(super) async fn run_to_end(&self, request: Opened, turn: Turn, nonce: Nonce, held: Held) -> Answer {
         let payload_max = usize::try_from(request.caller.bounds.payload_max).unwrap_or(usize::MAX);
         let limits = Limits {
             time: self.settings.run_time,
@@ -47,7 +47,7 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
             result_bytes: payload_max - SEAL_TAG_LEN,
         };
         let frame = match run(&self.backend, turn, limits, &self.cancel).await {
-            RunEnd::Reply(reply) => self.finish(&request, &reply).await,
+            RunEnd::Reply(reply) => self.finish(&request, &reply, nonce).await,
             RunEnd::Unknown => {
                 warn!(caller = request.key.caller, "a run did not end in time: its request is Indeterminate");
                 None
@@ -58,9 +58,8 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
     }
 
     /// Seals a reply and stores it, as long as that takes: the provider was paid.
-    async fn finish(&self, request: &Opened, reply: &Reply) -> Option<Vec<u8>> {
+    async fn finish(&self, request: &Opened, reply: &Reply, nonce: Nonce) -> Option<Vec<u8>> {
         let key = request.seal_key()?;
-        let nonce = self.nonce(key).await?;
         let frame = sealed(|buffer| seal_result(buffer, key, nonce, reply).map(|frame| frame.len()))?;
         let change = Change::Finish {
             key: request.key.clone(),
@@ -140,6 +139,11 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
             }
             _ => Answer::Silent("a refusal that fits no frame"),
         }
+    }
+
+    /// What the reply to `request` will be sealed with.
+    pub(super) async fn reply_nonce(&self, request: &Opened) -> Option<Nonce> {
+        self.nonce(request.seal_key()?).await
     }
 
     async fn nonce(&self, key: &SealKey) -> Option<Nonce> {

@@ -16,6 +16,7 @@ use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -115,8 +116,12 @@ impl Exec {
         let (mut group, input, output) = self.start()?;
         let talk = async {
             // A program may answer before it has read all, or without reading at all.
-            let (_, outcome) = tokio::join!(ask(input, turn), listen(output, events));
-            outcome
+            let mut listening = pin!(listen(output, events));
+            tokio::select! {
+                biased;
+                outcome = &mut listening => outcome,
+                _ = ask(input, turn) => listening.await,
+            }
         };
         let outcome = tokio::select! {
             outcome = talk => outcome,

@@ -129,9 +129,10 @@ async fn one<B: ProviderBackend, E: Engine>(
     stream.set_nodelay(true)?;
     let request = read(&mut stream, service.frame_max());
     let body = timeout(bounds.read_time, request).await.map_err(|_| Closed::Slow)??;
-    let frame = match service.answer(&body).await {
-        Answer::Frame(frame) => frame,
-        Answer::Silent(reason) => return Err(Closed::Silent(reason)),
+    let frame = match timeout(service.answer_time(), service.answer(&body)).await {
+        Ok(Answer::Frame(frame)) => frame,
+        Ok(Answer::Silent(reason)) => return Err(Closed::Silent(reason)),
+        Err(_) => return Err(Closed::Silent("it took longer than a run may")),
     };
     timeout(bounds.write_time, write(stream, &frame)).await.map_err(|_| Closed::Stuck)??;
     Ok(())

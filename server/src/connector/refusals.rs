@@ -10,6 +10,9 @@ use twolane_core::connector::seal::KeyId;
 /// Refusals kept of one caller.
 const KEPT_MAX: usize = 256;
 
+/// Bytes of a refusal that is kept; only those of a request id that is none are longer.
+const KEPT_BYTES_MAX: usize = 4096;
+
 /// Fresh refusals of one caller in a second.
 const FRESH_PER_S: u32 = 100;
 
@@ -67,6 +70,9 @@ impl Refusals {
 
     /// Keeps a fresh one, and gives the one that is kept: where two were made at once, the first.
     pub(super) fn keep(&self, name: Name, frame: Vec<u8>) -> Vec<u8> {
+        if frame.len() > KEPT_BYTES_MAX {
+            return frame;
+        }
         let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of_caller = callers.entry(name.caller.clone()).or_default();
         if let Some(kept) = of_caller.frames.get(&name) {

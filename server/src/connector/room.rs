@@ -19,13 +19,11 @@ impl Room {
         Self(data_dir)
     }
 
-    /// Whether a claim leaves room for its reply and those of the runs, each of them at most `payload_max` long as
-    /// base64. A disk that does not tell is not full.
-    pub(super) fn has(&self, payload_max: u64, running: usize) -> bool {
+    /// Whether there is room for replies of so many bytes, which are kept as base64. A disk that does not tell is not
+    /// full.
+    pub(super) fn has(&self, reply_bytes: u64) -> bool {
         let Some(disk) = self.0.as_ref().and_then(|folder| statvfs(folder).ok()) else { return true };
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        let reply = payload_max.div_ceil(3).saturating_mul(4 * COPIES);
-        let runs = u64::try_from(running).unwrap_or(u64::MAX).saturating_add(1);
-        free >= reply.saturating_mul(runs).saturating_add(FLOOR_BYTES)
+        free >= reply_bytes.div_ceil(3).saturating_mul(4 * COPIES).saturating_add(FLOOR_BYTES)
     }
 }

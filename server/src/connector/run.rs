@@ -55,9 +55,14 @@ pub async fn run<B: ProviderBackend>(
         ended = &mut running => outcome_of(ended),
         () = tokio::time::sleep(limits.time) => {
             stop.cancel();
-            end(running, limits.grace).await;
-            let words = format!("the backend took longer than {} s", limits.time.as_secs());
-            failed(FailureKind::Timeout, &words)
+            match end(running, limits.grace).await {
+                // Ready just then: it was paid for.
+                Some(Ok(outcome @ Outcome::Completed(_))) => outcome,
+                _ => {
+                    let words = format!("the backend took longer than {} s", limits.time.as_secs());
+                    failed(FailureKind::Timeout, &words)
+                }
+            }
         }
         () = cancel.cancelled() => match end(running, limits.grace).await {
             Some(ended) => outcome_of(ended),

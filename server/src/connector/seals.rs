@@ -32,11 +32,12 @@ pub struct Seals<E: Engine> {
     keys: Mutex<HashMap<KeyId, Reserved>>,
 }
 
-/// Numbers that are ours: those left of a block, and how many whole blocks follow.
+/// Numbers that are ours, and what was said of their key.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reserved {
     left: u64,
     warned: bool,
+    exhausted: bool,
 }
 
 impl<E: Engine> Seals<E> {
@@ -51,7 +52,7 @@ impl<E: Engine> Seals<E> {
         getrandom::fill(&mut nonce.0).map_err(|_| SealsFault::Random)?;
         let mut keys = self.keys.lock().await;
         let reserved = keys.entry(key).or_default();
-        if reserved.left <= SEALS_RESERVED {
+        if reserved.left <= SEALS_RESERVED && !(reserved.exhausted && reserved.left > 0) {
             let more = self.reserve(key, reserved).await;
             if reserved.left == 0 {
                 more?;
@@ -59,6 +60,17 @@ impl<E: Engine> Seals<E> {
         }
         reserved.left -= 1;
         Ok(nonce)
+    }
+
+    /// Reserves ahead of the first use.
+    pub async fn prepare(&self, key: KeyId) {
+        let mut keys = self.keys.lock().await;
+        let reserved = keys.entry(key).or_default();
+        if reserved.left <= SEALS_RESERVED
+            && let Err(fault) = self.reserve(key, reserved).await
+        {
+            warn!(%fault, "no seals are in hand for one of the keys");
+        }
     }
 
     /// Brings what is in hand to two blocks: the one in use, and one.
@@ -78,7 +90,10 @@ impl<E: Engine> Seals<E> {
                 }
                 Ok(())
             }
-            Ok(_) => Err(SealsFault::Exhausted),
+            Ok(_) => {
+                reserved.exhausted = true;
+                Err(SealsFault::Exhausted)
+            }
             Err(_) => Err(SealsFault::Store),
         }
     }

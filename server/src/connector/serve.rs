@@ -125,6 +125,7 @@ pub async fn start<B: ProviderBackend>(backend: B, plan: Plan) -> Result<Serving
     };
     let clock = Box::new(SystemClock::default());
     let service = Service::new(Arc::new(backend), store, callers, clock, settings)?;
+    service.reserve_seals().await;
     let fault = |source| StartFault::Listen { address: plan.address, source };
     let listener = listen::bind(plan.address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;

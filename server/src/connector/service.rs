@@ -13,7 +13,7 @@ use twolane_core::connector::carriage::ReplyTo;
 use twolane_core::connector::digest::Digest;
 use twolane_core::connector::document::Refusal;
 use twolane_core::connector::failure::Failure;
-use twolane_core::connector::replay::{self, Asked, Decision, Terms, decide};
+use twolane_core::connector::replay::{self, Asked, Decision, Now, Terms, decide};
 use twolane_core::connector::seal::SealKey;
 
 use super::answer::Held;
@@ -29,6 +29,9 @@ use crate::store::{
 
 /// Looks at the store again that often where another was faster.
 const ATTEMPTS: u32 = 4;
+
+/// What an answer may take beside its run before its connection is closed. Its reply is stored all the same.
+const ANSWER_MARGIN: Duration = Duration::from_secs(60);
 
 /// How a service answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,9 +75,9 @@ pub struct Service<B, E: Engine> {
     serial: AtomicU64,
 }
 
-/// The requests that run now, each with what it is bound to.
+/// The requests that run now, each with what it is bound to and the most bytes of its reply.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Running(Arc<Mutex<HashMap<RequestKey, Digest>>>);
+pub(super) struct Running(Arc<Mutex<HashMap<RequestKey, (Digest, u64)>>>);
 
 /// One of them; gone when dropped.
 #[derive(Debug)]
@@ -177,13 +180,12 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         let refuse = |refusal| Refused { refusal, binding };
         let asked = asked(&request.caller, &judged);
         for _ in 0..ATTEMPTS {
-            let place = Arc::clone(&request.caller.places).try_acquire_owned().ok();
             let found = match self.find(&request, binding) {
                 Ok(found) => found,
                 // What is stored may be the answer, so that none is better than a refusal.
                 Err(_) => return Answer::Silent("the store cannot be read"),
             };
-            let terms = self.terms(&request.caller, place.is_none());
+            let terms = self.terms(&request.caller);
             match decide(found.record, &asked, &terms, self.clock.now()) {
                 Decision::Stored => match found.sealed {
                     Some(frame) => return Answer::Frame(frame),
@@ -195,13 +197,15 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
                 },
                 Decision::Refuse(refusal) => return self.refuse(&request, refuse(refusal)).await,
                 Decision::Run { output_tokens_max } => {
-                    let (Some(place), Some(run)) = (place, self.running.enter(&request.key, binding)) else {
-                        continue;
-                    };
+                    let place = Arc::clone(&request.caller.places).try_acquire_owned().ok();
+                    let payload_max = request.caller.bounds.payload_max;
+                    let run = self.running.enter(&request.key, binding, payload_max);
+                    let (Some(place), Some(run)) = (place, run) else { continue };
                     let turn = answer::turn(&judged, output_tokens_max);
                     match self.start(request.clone(), binding, turn, (place, run)).await {
                         Started::Ended(answer) => return answer,
                         Started::Stands => {}
+                        Started::Late => return self.refuse(&request, refuse(Refusal::Expired)).await,
                         Started::NoRoom => return self.refuse(&request, refuse(Refusal::Capacity)).await,
                     }
                 }
@@ -210,15 +214,16 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         self.refuse(&request, refuse(Refusal::Capacity)).await
     }
 
-    fn terms(&self, caller: &Caller, full: bool) -> Terms {
+    fn terms(&self, caller: &Caller) -> Terms {
         let running_max = caller.bounds.running_max;
         Terms {
             output_tokens_max: caller.bounds.output_tokens_max,
             skew_ms: u64::try_from(self.settings.skew.as_millis()).unwrap_or(u64::MAX),
-            running: if full { running_max } else { 0 },
+            running: if caller.places.available_permits() == 0 { running_max } else { 0 },
             running_max,
             has_room: !self.runs.is_closed()
-                && self.room.has(caller.bounds.payload_max, self.running.count()),
+                && self.backend.readiness().is_ok()
+                && self.room.has(self.running.payload_bytes().saturating_add(caller.bounds.payload_max)),
         }
     }
 
@@ -227,9 +232,14 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
     async fn start(self: &Arc<Self>, request: Opened, binding: Digest, turn: Turn, held: Held) -> Started {
         let service = Arc::clone(self);
         let run = self.runs.spawn(async move {
+            // Before anything is paid for: a reply that cannot be sealed would be lost.
+            let Some(nonce) = service.reply_nonce(&request).await else {
+                return Started::Ended(Answer::Silent("nothing can be sealed"));
+            };
             match service.claim(&request, binding, &turn).await {
-                Ok(Outcome::Done) => Started::Ended(service.run_to_end(request, turn, held).await),
-                Ok(_) => Started::Stands,
+                Ok(Claimed::Ours) => Started::Ended(service.run_to_end(request, turn, nonce, held).await),
+                Ok(Claimed::Late) => Started::Late,
+                Ok(Claimed::Stands) => Started::Stands,
                 Err(_) => Started::NoRoom,
             }
         });
@@ -237,21 +247,22 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         run.await.unwrap_or(Started::Ended(Answer::Silent("the run failed within the server")))
     }
 
-    /// Claims durably: nothing reaches the provider before.
-    async fn claim(&self, request: &Opened, binding: Digest, turn: &Turn) -> Result<Outcome, StoreFault> {
-        let now_unix_ms = self.clock.unix_ms();
-        let claim = Claim {
-            key: request.key.clone(),
-            binding: binding.0,
-            expires_at_unix_ms: turn.invocation.expires_at_unix_ms,
-            now_unix_ms,
-            holder: Holder { process: self.process, serial: self.serial.fetch_add(1, Ordering::Relaxed) },
-        };
-        let outcome = self.store.change(Change::Claim(claim)).await?;
-        if outcome == Outcome::Done {
-            self.clock.marked(now_unix_ms);
+    /// Claims durably: nothing reaches the provider before. A claim that was written too late is given back.
+    async fn claim(&self, request: &Opened, binding: Digest, turn: &Turn) -> Result<Claimed, StoreFault> {
+        let Now::Trusted { ms: now_unix_ms } = self.clock.now() else { return Ok(Claimed::Stands) };
+        let key = request.key.clone();
+        let holder = Holder { process: self.process, serial: self.serial.fetch_add(1, Ordering::Relaxed) };
+        let expires_at_unix_ms = turn.invocation.expires_at_unix_ms;
+        let claim = Claim { key: key.clone(), binding: binding.0, expires_at_unix_ms, now_unix_ms, holder };
+        if self.store.change(Change::Claim(claim)).await? != Outcome::Done {
+            return Ok(Claimed::Stands);
         }
-        Ok(outcome)
+        self.clock.marked(now_unix_ms);
+        if self.clock.unix_ms() > expires_at_unix_ms {
+            self.store.change(Change::Unclaim { key, holder }).await?;
+            return Ok(Claimed::Late);
+        }
+        Ok(Claimed::Ours)
     }
 
     /// Takes no new claims and gives the runs `drain`, then tells them to end. What ends is stored.
@@ -269,17 +280,45 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         lookup::purge(self, retention).await;
     }
 
-    /// A person says that the clock is right.
+    /// A person says that the clock is right. False where that could not be stored, and then nothing changes.
     pub async fn accept_clock(&self) -> bool {
-        let now_unix_ms = self.clock.accept();
-        self.store.change(Change::AcceptClock { now_unix_ms }).await.is_ok()
+        let now_unix_ms = self.clock.shown_unix_ms();
+        let stored = self.store.change(Change::AcceptClock { now_unix_ms }).await.is_ok();
+        if stored {
+            self.clock.accept();
+        }
+        stored
+    }
+
+    /// Reserves seals of every key, so that there are some in hand should the disk fail.
+    pub async fn reserve_seals(&self) {
+        for key in self.callers.key_ids() {
+            self.seals.prepare(key).await;
+        }
+    }
+
+    /// How long an answer may take: its run, its end, and a while for its reply to be stored.
+    pub fn answer_time(&self) -> Duration {
+        self.settings.run_time + self.settings.grace + ANSWER_MARGIN
     }
 }
 
 /// What came of a claim.
+enum Claimed {
+    /// It is durable.
+    Ours,
+    /// It was, but its request expired meanwhile: it was given back.
+    Late,
+    /// Another was faster, or the clock is not to be believed any more.
+    Stands,
+}
+
+/// What came of a start.
 enum Started {
-    /// It was ours and ran.
+    /// It ran.
     Ended(Answer),
+    /// Its request expired meanwhile.
+    Late,
     /// Another was faster.
     Stands,
     /// It could not be stored.
@@ -308,23 +347,25 @@ fn failed(reply_to: ReplyTo<'_>, failure: Failure) -> Answer {
 
 impl Running {
     /// Takes `key`, if nobody has it.
-    fn enter(&self, key: &RequestKey, binding: Digest) -> Option<Run> {
+    fn enter(&self, key: &RequestKey, binding: Digest, payload_max: u64) -> Option<Run> {
         use std::collections::hash_map::Entry;
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key.clone()) {
             Entry::Occupied(_) => None,
             Entry::Vacant(place) => {
-                place.insert(binding);
+                place.insert((binding, payload_max));
                 Some(Run { running: self.clone(), key: key.clone() })
             }
         }
     }
 
     pub(super) fn binding(&self, key: &RequestKey) -> Option<Digest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).map(|(binding, _)| *binding)
     }
 
-    fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    /// What all their replies may come to.
+    fn payload_bytes(&self) -> u64 {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.values().fold(0, |sum, (_, payload_max)| sum.saturating_add(*payload_max))
     }
 }
 

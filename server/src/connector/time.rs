@@ -1,6 +1,7 @@
 //! What time it is, as far as the system's clock can be believed.
 
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -40,24 +41,30 @@ impl Time for SystemClock {
 pub(super) struct Judged {
     time: Box<dyn Time>,
     clock: Mutex<Clock>,
+    /// When the clock was last believed.
+    last_ms: AtomicU64,
 }
 
 impl Judged {
     /// At the start, with the store's mark.
     pub(super) fn start(time: Box<dyn Time>, mark_ms: u64) -> Self {
         let clock = Clock::start(time.unix_ms(), time.monotonic_ms(), mark_ms);
-        Self { time, clock: Mutex::new(clock) }
+        Self { time, clock: Mutex::new(clock), last_ms: AtomicU64::new(mark_ms) }
     }
 
     pub(super) fn now(&self) -> Now {
-        self.with(Clock::now)
+        let now = self.with(Clock::now);
+        if let Now::Trusted { ms } = now {
+            self.last_ms.fetch_max(ms, Ordering::Relaxed);
+        }
+        now
     }
 
-    /// The clock as it is, believed or not: for what has to have a time.
+    /// The time for what has to have one: when the clock is not believed, that when it last was.
     pub(super) fn unix_ms(&self) -> u64 {
         match self.now() {
             Now::Trusted { ms } => ms,
-            Now::Leapt { .. } => self.time.unix_ms(),
+            Now::Leapt { .. } => self.last_ms.load(Ordering::Relaxed),
         }
     }
 
@@ -69,12 +76,15 @@ impl Judged {
         self.with(|clock, _, _| clock.marked(mark_ms));
     }
 
-    /// A person says that the clock is right; gives what it shows.
-    pub(super) fn accept(&self) -> u64 {
-        self.with(|clock, unix_ms, monotonic_ms| {
-            clock.accept(unix_ms, monotonic_ms);
-            unix_ms
-        })
+    /// What the clock shows, believed or not.
+    pub(super) fn shown_unix_ms(&self) -> u64 {
+        self.time.unix_ms()
+    }
+
+    /// A person says that the clock is right.
+    pub(super) fn accept(&self) {
+        self.with(Clock::accept);
+        self.last_ms.store(0, Ordering::Relaxed);
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Clock, u64, u64) -> T) -> T {

@@ -73,6 +73,15 @@ async fn output_without_end_stops_at_the_callers_bound() {
     assert_eq!((events.len(), failure(&outcome).0), (0, FailureKind::ResultTooLarge));
 }
 
+#[tokio::test]
+async fn a_program_that_answers_without_reading_is_not_waited_for() {
+    let script = r#"echo '{"Completed":{"stop_reason":"EndTurn"}}'; exec sleep 600"#;
+    // More than a pipe holds.
+    let turn = turn(&"x".repeat(1_000_000), 7);
+    let end = run(&shell(script), turn, LIMITS, &CancellationToken::new()).await;
+    assert!(matches!(transported(replied(end)).1, Outcome::Completed(_)));
+}
+
 /// Whether a process is there and no zombie.
 fn runs(pid: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));

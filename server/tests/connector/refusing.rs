@@ -5,7 +5,9 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use twolane::connector::listen::Bounds;
+use twolane::store::{Change, Engine as _, RedbEngine};
 use twolane_core::connector::document::{Refusal, Valid};
+use twolane_core::limits::SEALS_MAX;
 
 use crate::ask::Ask;
 use crate::world::{FRAME_MAX, NOW_MS, Told, World, sealed, secret, told};
@@ -125,5 +127,21 @@ async fn a_slow_request_ends_in_its_time_and_too_many_connections_are_closed() {
         assert!(matches!(stream.read(&mut byte).await, Ok(0) | Err(_)));
     }
     assert!(matches!(told(&ask, 1, &world.ask(&ask, 1).await), Told::Text(_)));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_key_that_may_seal_no_more_starts_nothing_that_could_not_be_replied_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = RedbEngine::open(&folder.path().join("replay.redb")).unwrap();
+    let used_up = Change::ReserveSeals { key_id: secret(1).id().0, count: SEALS_MAX, max: SEALS_MAX };
+    engine.commit(&[used_up]).unwrap();
+    drop(engine);
+    let world = World::start(folder.path(), &[2, 1], 10).await;
+    let ask = Ask::new("request-1", "hello");
+    assert_eq!(told(&ask, 1, &world.ask(&ask, 1).await), Told::Nothing);
+    assert_eq!(world.backend.runs(), 0);
+    // Nothing was claimed: the same request runs under another key.
+    assert_eq!(told(&ask, 2, &world.ask(&ask, 2).await), Told::Text("run 0".to_owned()));
     world.stop().await;
 }

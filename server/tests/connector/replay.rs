@@ -202,5 +202,10 @@ async fn a_clock_that_leaps_starts_nothing_and_purges_nothing_until_it_is_accept
     assert_eq!(world.ask(&ask, 1).await, reply);
     assert!(world.service.accept_clock().await);
     assert_eq!(told(&late, 1, &world.ask(&late, 1).await), Told::Text("run 1".to_owned()));
+    // Set back by hand: what it shows is the time, though claims were marked later.
+    world.hands.unix_ms.store(NOW_MS, std::sync::atomic::Ordering::Relaxed);
+    assert!(world.service.accept_clock().await);
+    let again = Ask::new("request-3", "again");
+    assert_eq!(told(&again, 1, &world.ask(&again, 1).await), Told::Text("run 2".to_owned()));
     world.stop().await;
 }

@@ -47,7 +47,9 @@ impl Model {
                 self.end(key, State::Finished { completed_at_unix_ms: *completed_at_unix_ms }, Some(reply))
             }
             Change::Retire { key, at_unix_ms } => {
-                self.end(key, State::Retired { at_unix_ms: *at_unix_ms }, None)
+                let expires = self.records.get(key).map_or(0, |record| record.expires_at_unix_ms);
+                let at_unix_ms = (*at_unix_ms).max(expires).max(self.mark_unix_ms);
+                self.end(key, State::Retired { at_unix_ms }, None)
             }
             Change::Reseal { key, reply } => self.reseal(key, reply),
             Change::Purge(purge) => self.purge(purge),

@@ -53,8 +53,9 @@ impl Clock {
         self.mark_ms = self.mark_ms.max(mark_ms);
     }
 
-    /// Someone says that the clock is right.
+    /// Someone says that the clock is right: what it shows is the mark from now on, also where that is earlier.
     pub const fn accept(&mut self, clock_ms: u64, monotonic_ms: u64) {
+        self.mark_ms = clock_ms;
         self.base = (clock_ms, monotonic_ms);
         self.leapt_ms = None;
     }

@@ -144,7 +144,9 @@ impl Open<'_> {
         if !matches!(record.state, State::Claimed { .. }) {
             return Ok(Outcome::Stands(record));
         }
-        self.bury(key, record, at_unix_ms)?;
+        // Not let go of before its request is expired for certain, whatever the clock of who decided it shows.
+        let mark = self.meta.get(MARK_KEY).map_err(fault)?.map_or(0, |mark| mark.value());
+        self.bury(key, record, at_unix_ms.max(record.expires_at_unix_ms).max(mark))?;
         Ok(Outcome::Done)
     }
 
