@@ -8,8 +8,9 @@ use crate::setup::text_of;
 /// Tests whose cases are a fixed, small number. Those that generate thousands would take hours.
 const TESTS: &[&str] = &["frames", "handshake", "body", "connection_file", "outbox"];
 
-/// Tests inside those that go through megabytes, or many random cases.
-const TOO_LONG: &[&str] = &["the_law_and_the_totals_hold", "megabytes", "any_", "random"];
+/// Tests inside those that go through megabytes, many random cases, or a handshake for every bit of a message.
+const TOO_LONG: &[&str] =
+    &["the_law_and_the_totals_hold", "megabytes", "any_", "random", "flipped_bit", "no_reader_would_take"];
 
 /// `cargo xtask miri`.
 pub(crate) fn miri() -> Result<()> {
