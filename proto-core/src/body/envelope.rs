@@ -80,6 +80,11 @@ impl<'a> Payload<'a> {
 
     /// Reads `text` as the payload that will stand in an envelope, which is one level of nesting.
     pub(crate) fn parse_enveloped(text: &'a [u8]) -> Result<Self, BodyFault> {
+        if !cfg!(twolane_backend = "compact")
+            && let Some(payload) = plain::read_payload(text)
+        {
+            return Ok(payload);
+        }
         Self::from_value(Value::parse_nested(text, 1)?)
     }
 

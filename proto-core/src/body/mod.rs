@@ -21,6 +21,7 @@ pub use envelope::{BODY_SCHEMA_VERSION, Body, Payload};
 pub use fault::{BodyFault, BodyReason, Expected};
 pub use peek::{Peeked, peek};
 pub use tag::{Direction, Tag};
-#[cfg(feature = "alloc")]
-pub(crate) use write::write_read;
 pub use write::{WriteFault, write, write_into};
+#[cfg(feature = "alloc")]
+#[cfg(feature = "alloc")]
+pub(crate) use write::{check_origin, write_origin, write_seq};

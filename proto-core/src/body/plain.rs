@@ -28,6 +28,14 @@ pub(super) fn read<'a>(text: &'a [u8], members: &mut Members<'a>) -> Option<Body
     fits.then_some(body)
 }
 
+/// The payload that `text` is, where it is in the plain spelling and keeps its rules.
+#[inline(never)]
+pub(super) fn read_payload(text: &[u8]) -> Option<Payload<'_>> {
+    let mut cursor = Cursor { text, at: 0 };
+    let payload = cursor.payload(&mut Members::none(text))?;
+    (cursor.at == text.len()).then_some(payload)
+}
+
 /// The members of one object, as they were passed over: their names and the first token of each value, up to its end.
 pub(super) struct Members<'a> {
     text: &'a [u8],

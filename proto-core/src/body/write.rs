@@ -53,47 +53,49 @@ pub fn write(
     seq: u64,
     payload: &[u8],
 ) -> Result<(), WriteFault> {
-    check_place(run_id, step_id, seq)?;
+    check_origin(run_id, step_id)?;
+    check_integer("seq", seq)?;
     let payload = Payload::parse_enveloped(payload).map_err(WriteFault::Payload)?;
-    write_read(out, run_id, step_id, seq, &payload)
+    // The scanner checked that it is UTF-8.
+    let payload = core::str::from_utf8(payload.raw()).map_err(|_| WriteFault::Full)?;
+    write_origin(out, run_id, step_id)?;
+    write_seq(out, seq)?;
+    out.write_str(payload)?;
+    Ok(out.write_char('}')?)
 }
 
-fn check_place(run_id: &str, step_id: u64, seq: u64) -> Result<(), WriteFault> {
+/// What a reader would refuse of a step's place.
+pub(crate) const fn check_origin(run_id: &str, step_id: u64) -> Result<(), WriteFault> {
     match run_id.len() {
         0 => return Err(WriteFault::EmptyRunId),
         len if len > ID_LEN_MAX => return Err(WriteFault::RunIdTooLong { len }),
         _ => {}
     }
-    for (member, value) in [("step_id", step_id), ("seq", seq)] {
-        if value > INTEGER_MAX {
-            return Err(WriteFault::IntegerTooLarge { member, value });
-        }
+    check_integer("step_id", step_id)
+}
+
+const fn check_integer(member: &'static str, value: u64) -> Result<(), WriteFault> {
+    if value > INTEGER_MAX {
+        return Err(WriteFault::IntegerTooLarge { member, value });
     }
     Ok(())
 }
 
-/// [`write()`] around a payload that was read by [`Payload::parse_enveloped`].
-pub(crate) fn write_read(
-    out: &mut impl Write,
-    run_id: &str,
-    step_id: u64,
-    seq: u64,
-    payload: &Payload<'_>,
-) -> Result<(), WriteFault> {
-    check_place(run_id, step_id, seq)?;
-    // The scanner checked that it is UTF-8.
-    let payload = core::str::from_utf8(payload.raw()).map_err(|_| WriteFault::Full)?;
+/// The front of a body up to its seq: what all bodies of one step have in common.
+pub(crate) fn write_origin(out: &mut impl Write, run_id: &str, step_id: u64) -> fmt::Result {
     out.write_str("{\"version\":")?;
     write_decimal(out, BODY_SCHEMA_VERSION)?;
     out.write_str(",\"run_id\":")?;
     write_string(out, run_id)?;
     out.write_str(",\"step_id\":")?;
     write_decimal(out, step_id)?;
-    out.write_str(",\"seq\":")?;
+    out.write_str(",\"seq\":")
+}
+
+/// What is between [`write_origin`] and the payload, which nothing follows but `}`.
+pub(crate) fn write_seq(out: &mut impl Write, seq: u64) -> fmt::Result {
     write_decimal(out, seq)?;
-    out.write_str(",\"payload\":")?;
-    out.write_str(payload)?;
-    Ok(out.write_char('}')?)
+    out.write_str(",\"payload\":")
 }
 
 /// [`write()`] to the front of `out`; gives the length of the body in bytes.

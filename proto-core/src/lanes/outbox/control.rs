@@ -47,15 +47,20 @@ impl ControlQueue {
         self.frames.iter()
     }
 
-    pub(super) fn push(&mut self, generation: Generation, last: Option<u64>, frame: &[u8]) {
-        self.frames.push_back(Control { generation, last, len: frame.len() });
-        self.bytes.extend(frame);
+    /// Queues the frame that `parts` are.
+    pub(super) fn push(&mut self, generation: Generation, last: Option<u64>, parts: &[&[u8]]) {
+        let before = self.bytes.len();
+        for part in parts {
+            self.bytes.extend(*part);
+        }
+        self.frames.push_back(Control { generation, last, len: self.bytes.len() - before });
     }
 
     /// Moves the frame at `place` to the end of `out`; false where none is.
     pub(super) fn take(&mut self, place: usize, out: &mut Vec<u8>) -> bool {
         let start = self.frames.iter().take(place).map(|control| control.len).sum();
-        let Some(Control { len, .. }) = self.frames.remove(place) else { return false };
+        let taken = if place == 0 { self.frames.pop_front() } else { self.frames.remove(place) };
+        let Some(Control { len, .. }) = taken else { return false };
         let (front, back) = self.bytes.as_slices();
         let in_front = front.get(start..).unwrap_or_default();
         let in_front = in_front.get(..len).unwrap_or(in_front);
@@ -85,7 +90,9 @@ mod tests {
         let frame = |number: u8| vec![number; 5 + usize::from(number % 7)];
         let mut waiting = Vec::new();
         for number in 0..200 {
-            queue.push(generation, None, &frame(number));
+            let whole = frame(number);
+            let (front, rest) = whole.split_at(2);
+            queue.push(generation, None, &[front, rest]);
             waiting.push(number);
             // The second of three or more overtakes, as behind a LAST that waits.
             if waiting.len() > 2 + usize::from(number % 5) {

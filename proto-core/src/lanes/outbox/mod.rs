@@ -4,20 +4,22 @@
 //! (docs/wire.md, "Lanes").
 
 mod control;
+mod front;
 mod payload;
 mod queue;
+mod spare;
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write;
 
 use control::ControlQueue;
+use front::{append_gap, close, open};
 use payload::{Role, assembled, role};
-use queue::{Content, DisplayQueue, Entry, Freed, Origin};
+use queue::{Content, DisplayQueue, Entry, Freed};
+use spare::Spare;
 
 use crate::body::{self, BodyFault, Payload, Tag};
-use crate::envelope::{Flags, FrameType, Generation, Header, HeaderFault, Lane, Parts, Version};
+use crate::envelope::{Flags, Generation, HeaderFault, Lane, Version};
 use crate::limits::{
     CONTROL_BODY_MAX, CONTROL_QUEUE_BYTES, DISPLAY_BODY_MAX, DISPLAY_QUEUE_BYTES, DISPLAY_QUEUE_ENTRIES,
     INTEGER_MAX, LAST_WAIT_MS,
@@ -55,12 +57,6 @@ pub struct Place<'a> {
     pub run_id: &'a str,
     /// The step.
     pub step_id: u64,
-}
-
-impl Place<'_> {
-    fn origin(&self) -> Origin {
-        Origin { corr: self.corr, run_id: self.run_id.into(), step_id: self.step_id }
-    }
 }
 
 /// Why a payload did not enter. Nothing changed: no seq was used.
@@ -105,8 +101,9 @@ pub struct Outbox {
     display: Freed,
     arrivals: u64,
     shed_total: u64,
-    /// Where a frame is put together.
+    /// Where the front of a frame is put together.
     scratch: Vec<u8>,
+    spare: Spare,
 }
 
 /// One generation's numbers and its unsent display.
@@ -130,6 +127,7 @@ impl Outbox {
             arrivals: 0,
             shed_total: 0,
             scratch: Vec::new(),
+            spare: Spare::default(),
         }
     }
 
@@ -147,47 +145,46 @@ impl Outbox {
     ) -> Result<(), PushFault> {
         let read = Payload::parse_enveloped(payload).map_err(PushFault::Payload)?;
         let seq = self.open_stream(place.generation)?.map_or(0, |stream| stream.control_seq);
-        let flags = if last { Flags::CONTROL_LAST } else { Flags::CONTROL };
-        let mut scratch = core::mem::take(&mut self.scratch);
-        scratch.clear();
-        let pushed = self.push_encoded(now_ms, place, &read, seq, flags, &mut scratch);
-        // One long frame must not be paid for as long as the outbox lives.
-        scratch.shrink_to(SCRATCH_KEPT_BYTES);
-        self.scratch = scratch;
-        pushed?;
+        let mut front = core::mem::take(&mut self.scratch);
+        let queued = self.queue_control(now_ms, place, &read, seq, last, &mut front);
+        self.scratch = front;
+        queued?;
         let stream = self.streams.entry(place.generation).or_default();
         stream.control_seq = seq + 1;
         stream.ended = last;
         let mut freed = Freed::default();
         if read.tag() == Some(Tag::DisplayReset) {
-            freed = stream.display.shed_all();
+            freed = stream.display.shed_all(&mut self.spare);
         } else if let Some(message) = assembled(&read) {
-            freed = stream.display.shed_assembled(&message);
+            freed = stream.display.shed_assembled(&message, &mut self.spare);
         }
         self.account(freed);
         Ok(())
     }
 
-    fn push_encoded(
+    fn queue_control(
         &mut self,
         now_ms: u64,
         place: Place<'_>,
         payload: &Payload<'_>,
         seq: u64,
-        flags: Flags,
-        frame: &mut Vec<u8>,
+        last: bool,
+        front: &mut Vec<u8>,
     ) -> Result<(), PushFault> {
-        self.encode(place, flags, seq, payload, frame)?;
-        let len = frame.len() - self.version.header_len();
+        let flags = if last { Flags::CONTROL_LAST } else { Flags::CONTROL };
+        open(self.version, flags, place, front)?;
+        close(front, seq, payload.raw().len())?;
+        let frame_len = front.len() + payload.raw().len() + 1;
+        let len = frame_len - self.version.header_len();
         if len > CONTROL_BODY_MAX as usize {
             return Err(PushFault::ControlTooLong { len });
         }
         // One frame always fits an empty queue, so that a budget below it cannot stop a connection for ever.
-        if !self.control.is_empty() && self.control.bytes() + frame.len() > self.budget.control_bytes {
+        if !self.control.is_empty() && self.control.bytes() + frame_len > self.budget.control_bytes {
             return Err(PushFault::Full);
         }
-        let deadline_ms = flags.is_last().then(|| now_ms.saturating_add(LAST_WAIT_MS));
-        self.control.push(place.generation, deadline_ms, frame);
+        let deadline_ms = last.then(|| now_ms.saturating_add(LAST_WAIT_MS));
+        self.control.push(place.generation, deadline_ms, &[front, payload.raw(), b"}"]);
         Ok(())
     }
 
@@ -199,38 +196,53 @@ impl Outbox {
         let read = Payload::parse_enveloped(payload).map_err(PushFault::Payload)?;
         let shed_before = self.shed_total;
         let seq = self.open_stream(place.generation)?.map_or(0, |stream| stream.display_seq);
-        let origin = place.origin();
-        let role = role(&read);
+        let mut front = core::mem::take(&mut self.scratch);
+        let queued = self.queue_display(place, &read, seq, &mut front);
+        self.scratch = front;
+        queued?;
+        self.shed_over_budget();
+        Ok(self.shed_total - shed_before)
+    }
+
+    fn queue_display(
+        &mut self,
+        place: Place<'_>,
+        payload: &Payload<'_>,
+        seq: u64,
+        front: &mut Vec<u8>,
+    ) -> Result<(), PushFault> {
+        open(self.version, Flags::display(self.version), place, front)?;
+        let role = role(payload);
         if let (Role::Delta { text }, Some(stream)) = (&role, self.streams.get_mut(&place.generation))
-            && let Some(grown) = stream.display.coalesce(payload, text, &origin)
+            && let Some(grown) = stream.display.coalesce(payload.raw(), text, front)
         {
             self.display.bytes += grown;
-            self.shed_over_budget();
-            return Ok(self.shed_total - shed_before);
+            return Ok(());
         }
-        let mut frame = Vec::new();
-        self.encode(place, Flags::display(self.version), seq, &read, &mut frame)?;
+        close(front, seq, payload.raw().len())?;
         let stream = self.streams.entry(place.generation).or_default();
         stream.display_seq = seq + 1;
         let is_reset = role == Role::Reset;
-        let void = if is_reset { stream.display.shed_all() } else { Freed::default() };
+        let void = if is_reset { stream.display.shed_all(&mut self.spare) } else { Freed::default() };
+        let mut bytes = self.spare.take();
+        bytes.extend_from_slice(front);
+        let payload_len = payload.raw().len();
+        let content = if front.len() + payload_len + 1 - self.version.header_len() > DISPLAY_BODY_MAX as usize
+        {
+            self.shed_total += 1;
+            Content::Shed { front: bytes, dropped: 1 }
+        } else {
+            bytes.extend_from_slice(payload.raw());
+            bytes.push(b'}');
+            self.display.frames += 1;
+            self.display.bytes += bytes.len();
+            Content::Frame { frame: bytes, payload: front.len()..front.len() + payload_len, role }
+        };
         let arrival = self.arrivals;
         self.arrivals += 1;
-        let too_long = frame.len() - self.version.header_len() > DISPLAY_BODY_MAX as usize;
-        let content = if too_long {
-            self.shed_total += 1;
-            Content::Shed { dropped: 1 }
-        } else {
-            self.display.frames += 1;
-            self.display.bytes += frame.len();
-            // The payload is the last member of a body, before its closing brace.
-            let end = frame.len() - 1;
-            Content::Frame { frame, payload: end - payload.len()..end, role }
-        };
-        stream.display.push(Entry { arrival, seq, origin, content });
+        stream.display.push(Entry { arrival, content }, &mut self.spare);
         self.account(void);
-        self.shed_over_budget();
-        Ok(self.shed_total - shed_before)
+        Ok(())
     }
 
     /// Takes over a gap of the hop before: its `dropped` seqs are accounted for here too.
@@ -241,14 +253,15 @@ impl Outbox {
         let first = self.open_stream(place.generation)?.map_or(0, |stream| stream.display_seq);
         let next = first.checked_add(dropped).filter(|next| *next <= INTEGER_MAX + 1);
         let next = next.ok_or(PushFault::SeqExhausted)?;
-        let origin = place.origin();
-        // What cannot be written must not be queued.
-        self.encode_gap(&origin, place.generation, next - 1, dropped)?;
+        let mut front = self.spare.take();
+        open(self.version, Flags::display(self.version), place, &mut front)?;
+        close(&mut front, next - 1, 0)?;
         let stream = self.streams.entry(place.generation).or_default();
         stream.display_seq = next;
         let arrival = self.arrivals;
         self.arrivals += 1;
-        stream.display.push(Entry { arrival, seq: next - 1, origin, content: Content::Shed { dropped } });
+        let content = Content::Shed { front, dropped };
+        stream.display.push(Entry { arrival, content }, &mut self.spare);
         Ok(())
     }
 
@@ -265,7 +278,8 @@ impl Outbox {
         let place = (0..self.control.len()).find(|place| self.may_go(*place, now_ms))?;
         let (generation, last) = self.control.get(place).map(|control| (control.generation, control.last))?;
         if last.is_some() {
-            let freed = self.streams.get_mut(&generation).map(|stream| stream.display.shed_all_but_reset());
+            let stream = self.streams.get_mut(&generation);
+            let freed = stream.map(|stream| stream.display.shed_all_but_reset(&mut self.spare));
             self.account(freed.unwrap_or_default());
             if self.take_display_of(generation, out) {
                 return Some(Lane::Display);
@@ -355,12 +369,11 @@ impl Outbox {
                 self.display.frames -= 1;
                 self.display.bytes -= frame.len();
                 out.extend_from_slice(&frame);
+                self.spare.give(frame);
             }
-            Content::Shed { dropped } => {
-                // Its place was accepted when its frames were queued, so it can be written.
-                if let Ok(frame) = self.encode_gap(&entry.origin, generation, entry.seq, dropped) {
-                    out.extend_from_slice(&frame);
-                }
+            Content::Shed { front, dropped } => {
+                append_gap(&front, dropped, out);
+                self.spare.give(front);
             }
         }
         true
@@ -380,75 +393,33 @@ impl Outbox {
                 stream.display.oldest_sheddable().map(|arrival| (arrival, *generation))
             });
             let Some((_, generation)) = streams.min() else { return };
-            let freed = self.streams.get_mut(&generation).map(|stream| stream.display.shed_oldest());
+            let stream = self.streams.get_mut(&generation);
+            let freed = stream.map(|stream| stream.display.shed_oldest(&mut self.spare));
             self.account(freed.unwrap_or_default());
         }
     }
-
-    fn encode_gap(
-        &self,
-        origin: &Origin,
-        generation: Generation,
-        seq: u64,
-        dropped: u64,
-    ) -> Result<Vec<u8>, PushFault> {
-        let mut payload = String::new();
-        // Writing to a String cannot fail.
-        let _ = write!(payload, "{{\"type\":\"display_gap\",\"dropped\":{dropped}}}");
-        let payload = Payload::parse_enveloped(payload.as_bytes()).map_err(PushFault::Payload)?;
-        let Origin { corr, run_id, step_id } = origin;
-        let place = Place { generation, corr: *corr, run_id, step_id: *step_id };
-        let mut frame = Vec::new();
-        self.encode(place, Flags::display(self.version), seq, &payload, &mut frame)?;
-        Ok(frame)
-    }
-
-    /// Appends a frame to `frame`, which is empty.
-    fn encode(
-        &self,
-        place: Place<'_>,
-        flags: Flags,
-        seq: u64,
-        payload: &Payload<'_>,
-        frame: &mut Vec<u8>,
-    ) -> Result<(), PushFault> {
-        if seq > INTEGER_MAX {
-            return Err(PushFault::SeqExhausted);
-        }
-        let header_len = self.version.header_len();
-        frame.reserve(header_len + ENVELOPE_ROOM + place.run_id.len() + payload.raw().len());
-        frame.resize(header_len, 0);
-        body::write_read(&mut Tail(frame), place.run_id, place.step_id, seq, payload)?;
-        let len = frame.len() - header_len;
-        let header = Header::new(Parts {
-            version: self.version,
-            frame_type: FrameType::StreamData,
-            flags,
-            channel: place.generation.channel,
-            epoch: place.generation.epoch,
-            corr: place.corr,
-            len: u32::try_from(len).map_err(|_| PushFault::ControlTooLong { len })?,
-        })?;
-        let bytes = header.encode();
-        if let Some(front) = frame.get_mut(..bytes.len()) {
-            front.copy_from_slice(&bytes);
-        }
-        Ok(())
-    }
 }
 
-/// Text at the end of bytes.
-struct Tail<'a>(&'a mut Vec<u8>);
+#[cfg(test)]
+mod tests {
+    use std::format;
 
-impl Write for Tail<'_> {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
+    use super::*;
+
+    /// Frames that are taken and frames that are shed both leave their storage to those that follow.
+    #[test]
+    fn a_flood_that_is_taken_or_shed_stays_in_its_storage() {
+        let generation = Generation { epoch: 0, channel: 1 };
+        let place = Place { generation, corr: 1, run_id: "run", step_id: 1 };
+        let mut outbox = Outbox::new(Version::V1, Budget { display_entries: 4, ..Budget::default() });
+        for n in 0..100 {
+            // The first few fill the queue and what stands for the shed.
+            assert!(n < 6 || outbox.spare.len() > 0, "event {n} finds no storage");
+            let event = format!("{{\"type\":\"future\",\"n\":{}}}", 1000 + n);
+            outbox.push_display(place, event.as_bytes()).unwrap();
+            if n % 10 == 9 {
+                while outbox.take_display(&mut Vec::new()) {}
+            }
+        }
     }
 }
-
-/// Bytes of a body beside its run id and payload, about: only a guess for one allocation.
-const ENVELOPE_ROOM: usize = 96;
-
-/// Bytes of the scratch that are kept between two frames.
-const SCRATCH_KEPT_BYTES: usize = 16 * 1024;

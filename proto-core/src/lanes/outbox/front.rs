@@ -1,0 +1,78 @@
+//! Frames from their front: header and body up to the payload, which only a brace follows.
+
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use super::{Place, PushFault};
+use crate::body::{check_origin, write_origin, write_seq};
+use crate::envelope::{Flags, FrameType, Header, Parts, Version, field};
+use crate::limits::INTEGER_MAX;
+
+/// Makes `front` the front of a frame up to its seq, its length not filled in: all frames of one step and lane have
+/// the same behind the length, and no other step's front begins so.
+pub(super) fn open(
+    version: Version,
+    flags: Flags,
+    place: Place<'_>,
+    front: &mut Vec<u8>,
+) -> Result<(), PushFault> {
+    check_origin(place.run_id, place.step_id)?;
+    let header = Header::new(Parts {
+        version,
+        frame_type: FrameType::StreamData,
+        flags,
+        channel: place.generation.channel,
+        epoch: place.generation.epoch,
+        corr: place.corr,
+        len: 0,
+    })?;
+    front.clear();
+    front.extend_from_slice(&header.encode());
+    // Bytes in memory take all that is written.
+    let _ = write_origin(&mut Tail(front), place.run_id, place.step_id);
+    Ok(())
+}
+
+/// Completes an opened front of a frame whose payload has `payload_len` bytes.
+pub(super) fn close(front: &mut Vec<u8>, seq: u64, payload_len: usize) -> Result<(), PushFault> {
+    if seq > INTEGER_MAX {
+        return Err(PushFault::SeqExhausted);
+    }
+    let _ = write_seq(&mut Tail(front), seq);
+    let len = front.len() - header_len(front) + payload_len + 1;
+    fill_len(front, u32::try_from(len).map_err(|_| PushFault::ControlTooLong { len })?);
+    Ok(())
+}
+
+/// Appends the gap that stands for `dropped` frames to `out`: it has the front of the last of them.
+pub(super) fn append_gap(front: &[u8], dropped: u64, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(front);
+    let _ = write!(Tail(out), "{{\"type\":\"display_gap\",\"dropped\":{dropped}}}}}");
+    let frame = out.get_mut(start..).unwrap_or_default();
+    // A front and a number: always few bytes.
+    let len = u32::try_from(frame.len() - header_len(frame)).unwrap_or(0);
+    fill_len(frame, len);
+}
+
+fn header_len(frame: &[u8]) -> usize {
+    let version = frame.get(field::VERSION).copied().and_then(Version::from_number);
+    version.map_or(0, Version::header_len)
+}
+
+/// Writes the length of a frame's body into its header.
+pub(super) fn fill_len(frame: &mut [u8], len: u32) {
+    if let Some(place) = frame.first_chunk_mut() {
+        *place = len.to_le_bytes();
+    }
+}
+
+/// Text at the end of bytes.
+struct Tail<'a>(&'a mut Vec<u8>);
+
+impl Write for Tail<'_> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
