@@ -48,8 +48,7 @@ struct State {
     budget: Budget,
     /// Whether anything was queued: from then on the version stays.
     written: bool,
-    /// The writer found nothing to write and waits.
-    idle: bool,
+    awaited: Awaited,
     phase: Phase,
     live: BTreeSet<Generation>,
     next_channel: u16,
@@ -63,6 +62,15 @@ enum Phase {
         goodbye: bool,
     },
     Closed,
+}
+
+/// What the writer waits for, if it does: set before it waits, under the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaited {
+    Nothing,
+    /// The socket has no room; display would change nothing.
+    Control,
+    Anything,
 }
 
 /// What the writer got.
@@ -79,8 +87,8 @@ pub(super) enum Batch {
 /// What the writer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
-    /// Whatever is next.
-    Both,
+    /// Whatever is next, display only up to so many bytes of the batch.
+    Both { display_bytes: usize },
     /// Only what must not wait for display.
     Urgent,
 }
@@ -105,7 +113,7 @@ impl Lanes {
             version,
             budget,
             written: false,
-            idle: false,
+            awaited: Awaited::Nothing,
             phase: Phase::Open,
             live: BTreeSet::new(),
             next_channel: 1,
@@ -121,6 +129,11 @@ impl Lanes {
 
     /// Queues a control payload, waiting for room. With `last` the generation ends.
     pub async fn control(&self, place: Place<'_>, payload: &[u8], last: bool) -> Result<(), SendFault> {
+        // Nearly always there is room, and who need not wait is not put among those who do.
+        match self.try_control(place, payload, last) {
+            Err(SendFault::Refused(PushFault::Full)) => {}
+            done => return done,
+        }
         loop {
             let mut drained = pin!(self.shared.drained.notified());
             drained.as_mut().enable();
@@ -132,14 +145,14 @@ impl Lanes {
     }
 
     fn try_control(&self, place: Place<'_>, payload: &[u8], last: bool) -> Result<(), SendFault> {
+        // Only a LAST has a time.
+        let now_ms = if last { self.now_ms() } else { 0 };
         let mut state = self.lock();
         if state.phase != Phase::Open {
             return Err(SendFault::Closed);
         }
-        state.outbox.push_control(self.now_ms(), place, payload, last).map_err(SendFault::Refused)?;
-        state.written = true;
-        drop(state);
-        self.shared.filled.notify_one();
+        state.outbox.push_control(now_ms, place, payload, last).map_err(SendFault::Refused)?;
+        self.queued(state, Lane::Control);
         Ok(())
     }
 
@@ -162,14 +175,26 @@ impl Lanes {
             return Err(SendFault::Closed);
         }
         push(&mut state.outbox).map_err(SendFault::Refused)?;
+        self.queued(state, Lane::Display);
+        Ok(())
+    }
+
+    /// Wakes a writer that waits for what was queued, once. A busy one comes back by itself: it need not be woken for
+    /// each frame.
+    fn queued(&self, mut state: MutexGuard<'_, State>, lane: Lane) {
         state.written = true;
-        let idle = std::mem::take(&mut state.idle);
+        let wakes = match state.awaited {
+            Awaited::Nothing => false,
+            Awaited::Control => lane == Lane::Control,
+            Awaited::Anything => true,
+        };
+        if wakes {
+            state.awaited = Awaited::Nothing;
+        }
         drop(state);
-        // A busy writer comes back for display by itself: it need not be woken for each frame of a flood.
-        if idle {
+        if wakes {
             self.shared.filled.notify_one();
         }
-        Ok(())
     }
 
     /// Queues a frame without a body that echoes `header`, waiting for room.
@@ -195,9 +220,7 @@ impl Lanes {
             return Ok(false);
         }
         state.answers.extend_from_slice(&answer);
-        state.written = true;
-        drop(state);
-        self.shared.filled.notify_one();
+        self.queued(state, Lane::Control);
         Ok(true)
     }
 
@@ -268,7 +291,8 @@ impl Lanes {
     }
 
     /// Appends up to `limit` bytes of frames to `batch`, one whole frame at least: answers first, for half of it, then
-    /// control, then as much display as `share` allows. Each frame is shown to `each` as it was appended.
+    /// control, then as much display as `share` allows. Control never waits behind the display of a batch, and in its
+    /// own lane it goes in order, so that `limit` may be long where display must be short. Each frame is shown to `each` as it was appended.
     pub(super) fn take_batch(
         &self,
         batch: &mut Vec<u8>,
@@ -291,14 +315,17 @@ impl Lanes {
         while batch.len() < limit {
             let start = batch.len();
             let taken = match share {
-                Share::Both => state.outbox.take_frame(now_ms, batch),
-                Share::Urgent => state.outbox.take_urgent(now_ms, batch),
+                Share::Both { display_bytes } if start < display_bytes => {
+                    state.outbox.take_frame(now_ms, batch)
+                }
+                _ => state.outbox.take_urgent(now_ms, batch),
             };
             let Some(lane) = taken else { break };
             control |= lane == Lane::Control;
             each(batch.get(start..).unwrap_or_default());
         }
-        if let (true, Share::Both, Phase::Closing { goodbye }) = (batch.is_empty(), share, state.phase) {
+        if let (true, Share::Both { .. }, Phase::Closing { goodbye }) = (batch.is_empty(), share, state.phase)
+        {
             state.phase = Phase::Closed;
             if !goodbye {
                 return Batch::End;
@@ -308,24 +335,27 @@ impl Lanes {
             each(batch);
             control = true;
         }
-        state.idle = batch.is_empty();
-        drop(state);
         if batch.is_empty() {
+            state.awaited = Awaited::Anything;
             return Batch::Empty;
         }
+        state.awaited = Awaited::Nothing;
+        drop(state);
         self.shared.drained.notify_waiters();
         Batch::Frames { control }
     }
 
-    /// What waits for a socket without room.
+    /// What waits for a socket without room. Control that is queued from now on wakes [`filled`](Self::filled).
     pub(super) fn waiting(&self) -> Waiting {
-        let state = self.lock();
-        let now_ms = self.now_ms();
-        let deadline_ms = state.outbox.next_deadline_ms();
+        let mut state = self.lock();
+        state.awaited = Awaited::Control;
+        let urgent = !state.answers.is_empty()
+            || state.phase == Phase::Closed
+            || state.outbox.has_urgent(self.now_ms());
+        // Where nothing is urgent there is no control but LAST, and not much to look through.
+        let deadline_ms = if urgent { None } else { state.outbox.next_deadline_ms() };
         Waiting {
-            urgent: !state.answers.is_empty()
-                || state.phase == Phase::Closed
-                || state.outbox.has_urgent(now_ms),
+            urgent,
             control: !state.answers.is_empty() || state.phase != Phase::Open || state.outbox.has_control(),
             deadline: deadline_ms.map(|at_ms| self.shared.started + Duration::from_millis(at_ms)),
         }
@@ -373,6 +403,8 @@ pub(crate) fn pure_header(
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     fn place(channel: u16) -> Place<'static> {
@@ -381,7 +413,8 @@ mod tests {
 
     fn take(lanes: &Lanes) -> (Batch, Vec<u8>) {
         let mut out = Vec::new();
-        (lanes.take_batch(&mut out, 1 << 20, Share::Both, |_| {}), out)
+        let share = Share::Both { display_bytes: 1 << 20 };
+        (lanes.take_batch(&mut out, 1 << 20, share, |_| {}), out)
     }
 
     #[tokio::test]
@@ -425,11 +458,51 @@ mod tests {
         lanes.control(place(1), b"{\"type\":\"step_started\"}", false).await.unwrap();
         let (mut types, limit) = (Vec::new(), 40 * Version::V1.header_len());
         while types.len() < 101 {
-            lanes.take_batch(&mut Vec::new(), limit, Share::Both, |frame| types.push(frame[5]));
+            let share = Share::Both { display_bytes: limit };
+            lanes.take_batch(&mut Vec::new(), limit, share, |frame| types.push(frame[5]));
         }
         let control = FrameType::StreamData.code();
         assert_eq!(types.iter().position(|&found| found == control), Some(20));
         assert_eq!(types.iter().filter(|&&found| found == FrameType::Pong.code()).count(), 100);
+    }
+
+    #[tokio::test]
+    async fn behind_control_a_batch_takes_display_only_while_it_is_short() {
+        let lanes = Lanes::new(Version::V1, Budget::default());
+        let share = Share::Both { display_bytes: 150 };
+        for control in [1, 8] {
+            for n in 0..8 {
+                lanes.display(place(1), format!("{{\"type\":\"x\",\"n\":{n}}}").as_bytes()).unwrap();
+            }
+            for _ in 0..control {
+                lanes.control(place(1), b"{\"type\":\"step_started\"}", false).await.unwrap();
+            }
+            let (mut batch, mut display) = (Vec::new(), 0);
+            lanes.take_batch(&mut batch, 4000, share, |frame| display += usize::from(frame[6] == 4));
+            assert_eq!(display, if control == 1 { 1 } else { 0 });
+            take(&lanes);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_writer_is_woken_for_what_it_waits_for_and_not_for_each_frame() {
+        let lanes = Lanes::new(Version::V1, Budget::default());
+        let woken = || tokio::task::unconstrained(lanes.filled()).now_or_never().is_some();
+        let display = || lanes.display(place(1), b"{\"type\":\"display_reset\"}").unwrap();
+        let control = || lanes.try_control(place(1), b"{\"type\":\"step_started\"}", false).unwrap();
+        display();
+        control();
+        assert!(!woken(), "nobody waits");
+        while take(&lanes).0 != Batch::Empty {}
+        display();
+        assert!(woken(), "an empty batch waits for both lanes");
+        lanes.waiting();
+        display();
+        assert!(!woken(), "a full socket waits for control alone");
+        control();
+        assert!(woken());
+        control();
+        assert!(!woken(), "once");
     }
 
     #[tokio::test]

@@ -1,11 +1,15 @@
 //! The writing half of a connection: one task, many frames a write, control re-decided between them.
 
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tokio::io::{AsyncWriteExt as _, Interest};
+use tokio::io::{AsyncWrite as _, AsyncWriteExt as _, Interest};
 use tokio::net::tcp::OwnedWriteHalf;
+use tokio::task::{unconstrained, yield_now};
 use tokio::time::{Instant, sleep_until};
 
 use super::lanes::{Batch, Lanes, Share};
@@ -15,7 +19,8 @@ use super::lanes::{Batch, Lanes, Share};
 pub struct Pace {
     /// Bytes of frames in one write while the socket keeps up; one frame at least.
     pub batch_bytes: usize,
-    /// The same while it does not: what a control frame may have to wait for beside the kernel's own bytes.
+    /// Bytes of a write up to which display goes into it while the socket does not keep up: what a control frame may
+    /// have to wait for beside the kernel's own bytes.
     pub contended_bytes: usize,
     /// How long the peer may read nothing while control waits.
     pub stall: Duration,
@@ -30,6 +35,9 @@ impl Default for Pace {
 /// Batches in a row that a socket has to take at once to count as keeping up again. More than the kernel's buffers
 /// hold: room in them alone says nothing about the peer.
 const CALM_BATCHES: u32 = 64;
+
+/// Room that is kept for a batch, in batches: a frame beyond the limit, and what a vector takes ahead.
+const KEPT_BATCHES: usize = 4;
 
 /// Why writing ended.
 #[derive(Debug, thiserror::Error)]
@@ -65,17 +73,18 @@ pub async fn write(
     loop {
         batch.clear();
         // One long control frame must not be paid for as long as the connection lives.
-        batch.shrink_to(2 * pace.batch_bytes);
-        let share = match turn(lanes, socket, wary > 0, pace.stall).await {
+        batch.shrink_to(KEPT_BATCHES * pace.batch_bytes);
+        let share = match turn(lanes, socket, wary > 0, pace).await {
             Ok(share) => share,
             Err(end) => return end,
         };
-        let limit = if wary > 0 { pace.contended_bytes } else { pace.batch_bytes };
-        match lanes.take_batch(&mut batch, limit, share, &mut each) {
+        match lanes.take_batch(&mut batch, pace.batch_bytes, share, &mut each) {
             Batch::Empty if share == Share::Urgent => {}
             Batch::Empty => {
                 wary = 0;
                 lanes.filled().await;
+                // Who woke us may have more to say: one call of the socket then takes all of it.
+                yield_now().await;
             }
             Batch::Frames { control } => match send(lanes, socket, &batch, control, pace.stall).await {
                 Ok(true) => wary = CALM_BATCHES,
@@ -92,22 +101,28 @@ pub async fn write(
     }
 }
 
-/// What may be taken now: all where the socket has room or keeps up, else only what must not wait for display. Waits
-/// until there is either; a LAST becomes urgent by the passing of time.
+/// What may be taken now: control at any time, display where the socket has room or keeps up. Waits until there is
+/// either; a LAST becomes urgent by the passing of time.
 async fn turn(
     lanes: &Lanes,
     socket: &OwnedWriteHalf,
     contended: bool,
-    stall: Duration,
+    pace: Pace,
 ) -> Result<Share, WriteEnd> {
+    if !contended {
+        return Ok(Share::Both { display_bytes: pace.batch_bytes });
+    }
     let mut stalled_at = None;
-    while contended && !has_room(socket)? {
+    loop {
         let waiting = lanes.waiting();
         if waiting.urgent {
             return Ok(Share::Urgent);
         }
+        if has_room(socket)? {
+            return Ok(Share::Both { display_bytes: pace.contended_bytes });
+        }
         if waiting.control && stalled_at.is_none() {
-            stalled_at = Some(Instant::now() + stall);
+            stalled_at = Some(Instant::now() + pace.stall);
         }
         let deadline = waiting.deadline.map(Instant::from_std);
         let wake_at = deadline.into_iter().chain(stalled_at).min();
@@ -116,12 +131,11 @@ async fn turn(
             () = lanes.filled() => {}
             () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => {
                 if stalled_at.is_some_and(|at| at <= Instant::now()) {
-                    return Err(WriteEnd::Stalled { limit: stall });
+                    return Err(WriteEnd::Stalled { limit: pace.stall });
                 }
             }
         }
     }
-    Ok(Share::Both)
 }
 
 /// Whether the kernel would take bytes now. The runtime only remembers that it would once, until a write fails.
@@ -144,21 +158,26 @@ fn has_room(socket: &OwnedWriteHalf) -> io::Result<bool> {
 /// connection lives.
 async fn send(
     lanes: &Lanes,
-    socket: &OwnedWriteHalf,
+    socket: &mut OwnedWriteHalf,
     mut batch: &[u8],
     control: bool,
     stall: Duration,
 ) -> Result<bool, WriteEnd> {
     let mut blocked = false;
     while !batch.is_empty() {
-        match socket.try_write(batch) {
-            Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
-            Ok(count) => batch = batch.get(count..).unwrap_or_default(),
-            Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => {
+        // Unlike `try_write` it remembers a write in part, and asks the kernel no second time that is in vain.
+        let write = poll_fn(|context| Poll::Ready(Pin::new(&mut *socket).poll_write(context, batch)));
+        match unconstrained(write).await {
+            Poll::Ready(Ok(0)) => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
+            Poll::Ready(Ok(count)) => {
+                batch = batch.get(count..).unwrap_or_default();
+                blocked |= !batch.is_empty();
+            }
+            Poll::Ready(Err(fault)) => return Err(fault.into()),
+            Poll::Pending => {
                 blocked = true;
                 wait_writable(lanes, socket, control, stall).await?;
             }
-            Err(fault) => return Err(fault.into()),
         }
     }
     Ok(blocked)
