@@ -42,6 +42,9 @@ struct Cli {
     /// Mebibytes that `walk` walks over
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=16384))]
     walk_mib: u64,
+    /// The one way of `tcp` to run, for a profiler or a counter of system calls
+    #[arg(long, value_enum)]
+    only: Option<tcp::Way>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,7 +70,7 @@ impl Name {
             Self::Peek => peek::bench(rounds(15)),
             Self::Walk => walk::bench(rounds(7), cli.walk_mib),
             Self::Fields => fields::bench(rounds(15)),
-            Self::Tcp => tcp::bench(rounds(5)).await,
+            Self::Tcp => tcp::bench(rounds(5), cli.only).await,
             Self::Lanes => lanes::bench(rounds(3), Duration::from_secs(cli.seconds)).await,
             Self::Stopped => stopped::bench(Duration::from_secs(cli.stop_seconds)).await,
         }

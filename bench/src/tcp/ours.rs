@@ -1,30 +1,63 @@
-//! Our side as a connection runs it: control frames through lanes and writer, an inbox at the other end.
+//! Our framing as a program uses it by itself, and as a connection runs it: lanes and writer, an inbox at the other end.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use twolane::net::inbox::{Found, Inbox};
 use twolane::net::lanes::Lanes;
 use twolane::net::writer::{Pace, write};
-use twolane_core::envelope::Version;
+use twolane_core::envelope::{Flags, FrameType, Header, Parts, Version};
+use twolane_core::frame::encode_frame;
 use twolane_core::lanes::outbox::Budget;
 
+use super::CHUNK_BYTES;
+use super::counted::Counted;
 use crate::traffic::place;
 
-/// Bytes of a body around the padding of its payload, about.
-const AROUND_BYTES: usize = 100;
-
-/// Bytes that arrived, the time, and the reads of the socket.
+/// Frames of any bodies, encoded one behind the other into chunks. Bytes that arrived, the time, and the reads.
 pub(super) async fn frames(
+    reader: TcpStream,
+    mut writer: TcpStream,
+    frames: usize,
+    body: usize,
+) -> (u64, Duration, u64) {
+    let started = Instant::now();
+    let writing = tokio::spawn(async move {
+        let body = vec![b'x'; body];
+        let mut chunk = vec![0; CHUNK_BYTES + body.len() + Version::V1.header_len()];
+        let mut filled = 0;
+        for corr in 1..=frames {
+            let header = Header::new(Parts {
+                version: Version::V1,
+                frame_type: FrameType::StreamData,
+                flags: Flags::CONTROL,
+                channel: 1,
+                epoch: 0,
+                corr: corr as u64,
+                len: body.len() as u32,
+            });
+            filled +=
+                encode_frame(&header.expect("a legal header"), &body, &mut chunk[filled..]).expect("room");
+            if filled >= CHUNK_BYTES || corr == frames {
+                writer.write_all(&chunk[..filled]).await.expect("a socket that works");
+                filled = 0;
+            }
+        }
+    });
+    let (bytes, reads) = read(reader).await;
+    let took = started.elapsed();
+    writing.await.expect("a writer");
+    (bytes, took, reads)
+}
+
+/// Payloads of `payload` bytes of control through lanes and writer. The same figures.
+pub(super) async fn lanes(
     reader: TcpStream,
     writer: TcpStream,
     frames: usize,
-    body: usize,
+    payload: usize,
 ) -> (u64, Duration, u64) {
     let lanes = Lanes::new(Version::V1, Budget::default());
     let writing = {
@@ -34,7 +67,8 @@ pub(super) async fn frames(
             write(&lanes, &mut write_half, Pace::default(), |_| {}).await
         })
     };
-    let padding = "x".repeat(body.saturating_sub(AROUND_BYTES));
+    let around = "{\"type\":\"step_started\",\"x\":\"\"}";
+    let padding = "x".repeat(payload.saturating_sub(around.len()));
     let payload = format!("{{\"type\":\"step_started\",\"x\":\"{padding}\"}}");
     let started = Instant::now();
     let producing = tokio::spawn(async move {
@@ -51,7 +85,7 @@ pub(super) async fn frames(
 }
 
 async fn read(reader: TcpStream) -> (u64, u64) {
-    let mut reader = Counted { stream: reader, reads: 0 };
+    let mut reader = Counted::new(reader);
     let mut inbox = Inbox::new(BytesMut::new(), u32::MAX);
     let mut bytes = 0;
     loop {
@@ -60,24 +94,7 @@ async fn read(reader: TcpStream) -> (u64, u64) {
             bytes += frame.bytes.len() as u64;
         }
         if inbox.read(&mut reader).await.expect("a socket that works") == 0 {
-            return (bytes, reader.reads);
+            return (bytes, reader.reads());
         }
-    }
-}
-
-/// Counts what is asked of the socket; an answer of "not yet" may cost a call or none and counts as one.
-struct Counted {
-    stream: TcpStream,
-    reads: u64,
-}
-
-impl AsyncRead for Counted {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.reads += 1;
-        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }

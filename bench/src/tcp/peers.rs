@@ -10,10 +10,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Bu
 use tokio::net::TcpStream;
 use tokio_util::codec::{FramedRead, FramedWrite, LengthDelimitedCodec};
 
-use super::CHUNK_BYTES;
+use super::counted::Counted;
+use super::{CHUNK_BYTES, READ_BYTES};
 
 /// Writes and reads `total` bytes and looks at none of them.
-pub(super) async fn bare(mut reader: TcpStream, mut writer: TcpStream, total: usize) -> (u64, Duration, u64) {
+pub(super) async fn bare(reader: TcpStream, mut writer: TcpStream, total: usize) -> (u64, Duration, u64) {
     let started = Instant::now();
     let writing = tokio::spawn(async move {
         let chunk = vec![0; CHUNK_BYTES];
@@ -24,18 +25,17 @@ pub(super) async fn bare(mut reader: TcpStream, mut writer: TcpStream, total: us
             left -= part.len();
         }
     });
-    let (mut chunk, mut bytes, mut reads) = (vec![0; CHUNK_BYTES], 0, 0);
+    let mut reader = Counted::new(reader);
+    let (mut chunk, mut bytes) = (vec![0; READ_BYTES], 0);
     loop {
-        let read = reader.read(&mut chunk).await.expect("a socket that works");
-        reads += 1;
-        bytes += read as u64;
-        if read == 0 {
-            break;
+        match reader.read(&mut chunk).await.expect("a socket that works") {
+            0 => break,
+            read => bytes += read as u64,
         }
     }
     let took = started.elapsed();
     writing.await.expect("a writer");
-    (bytes, took, reads)
+    (bytes, took, reader.reads())
 }
 
 pub(super) async fn subc(
