@@ -17,7 +17,8 @@ use crate::timing::{judge, median};
 /// Sizes of bodies; of payloads where a lanes envelope of some 70 bytes comes around them.
 const BODIES: [usize; 3] = [64, 1024, 64 * 1024];
 
-/// Bytes that the bare loop writes at once: as our writer does.
+/// Bytes that the bare loop and the encoder's write at once. The lanes' writer offers up to four times as many, of which
+/// the kernel takes about so many.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Bytes that the bare loop asks for at once: as our inbox does.
