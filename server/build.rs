@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web-demo/dist");
+    // Asked for now: a build folder that two checkouts share keeps this program, not its place.
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let folder = package.join("../web-demo/dist");
     // A folder that is watched but missing would make every build a new one.
     if folder.parent().is_some_and(Path::is_dir) {
         fs::create_dir_all(&folder)?;
