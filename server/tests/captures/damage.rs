@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 
 use twolane_capture::Direction;
 use twolane_capture::row::{Kind, LawMark, mark};
+use twolane_capture::units::UnitFault;
 use twolane_core::envelope::Version;
 
 use crate::pcap::{Coverage, File};
@@ -97,7 +98,11 @@ impl Checked<'_> {
             assert_eq!(origin + unit.offset, at, "{what}: every byte is in one unit: {unit:?}");
             at += unit.covers();
             assert!(unit.law != LawMark::Broken, "{what}: {unit:?}");
-            assert!(unit.fault.is_none_or(|fault| fault.is_captures()), "{what}: {unit:?}");
+            let is_cut_off = self.coverage.is_cut_off() && at == self.coverage.end;
+            let is_captures = |fault: UnitFault| {
+                fault.is_captures() || (is_cut_off && matches!(fault, UnitFault::End { .. }))
+            };
+            assert!(unit.fault.is_none_or(is_captures), "{what}: {unit:?}");
             if unit.kind == Kind::Gap {
                 match gaps.last_mut() {
                     Some(last) if last.end == at - unit.len => last.end = at,
@@ -125,6 +130,9 @@ impl Checked<'_> {
             let (start, end) = (sent.offset, sent.offset + sent.covers());
             if start < origin {
                 continue;
+            }
+            if end > self.coverage.end {
+                break;
             }
             while read.next_if(|unit| origin + unit.offset < start || unit.covers() == 0).is_some() {}
             let here = read.peek().filter(|unit| origin + unit.offset == start && unit.is_sound());
@@ -226,6 +234,11 @@ fn double(random: &mut Seeded, file: &mut File) {
     }
 }
 
+/// The capture stops before the connection ends.
+fn stop_early(random: &mut Seeded, file: &mut File) {
+    file.packets.truncate(OPENING + random.below(file.packets.len() - OPENING));
+}
+
 /// Every k-th packet comes late.
 fn delay(random: &mut Seeded, file: &mut File) {
     let every = LATE_MAX + 1 + random.below(12);
@@ -239,6 +252,15 @@ fn delay(random: &mut Seeded, file: &mut File) {
 #[test]
 fn packets_lost() {
     for_seeds("lost", lose);
+}
+
+#[test]
+fn the_last_packets_lost() {
+    for_seeds("stopped early", stop_early);
+    for_seeds("lost and stopped early", |random, file| {
+        lose(random, file);
+        stop_early(random, file);
+    });
 }
 
 #[test]

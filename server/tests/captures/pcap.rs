@@ -125,6 +125,7 @@ pub(crate) struct Coverage {
     pub(crate) origin: Option<u64>,
     /// The end of what is known to have been sent.
     pub(crate) end: u64,
+    has_fin: bool,
     /// Captured, in the order of packets.
     captured: Vec<Range<u64>>,
 }
@@ -133,7 +134,6 @@ impl Coverage {
     /// Of a direction whose SYN had the number before `first_seq`; `fin` is where it ends on the wire.
     pub(crate) fn of(file: &File, opener: u16, direction: Direction, first_seq: u32, fin: u64) -> Self {
         let mut coverage = Self::default();
-        let mut has_fin = false;
         let mut acked = 0;
         for packet in &file.packets {
             let tcp = packet.tcp;
@@ -149,7 +149,7 @@ impl Coverage {
                 if tcp.data_len > 0 {
                     coverage.end = coverage.end.max(at + tcp.data_len as u64);
                 }
-                has_fin |= tcp.fin;
+                coverage.has_fin |= tcp.fin;
             } else if tcp.ack != 0 {
                 let at = u64::from(tcp.ack.wrapping_sub(first_seq));
                 coverage.origin.get_or_insert(at);
@@ -157,8 +157,13 @@ impl Coverage {
             }
         }
         // The acknowledgement of a FIN that was not seen looks like that of one byte more.
-        coverage.end = coverage.end.max(if has_fin { fin } else { acked });
+        coverage.end = coverage.end.max(if coverage.has_fin { fin } else { acked });
         coverage
+    }
+
+    /// Whether more may have been sent than the file tells of.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        !self.has_fin
     }
 
     /// What is missing between the origin and the end.
