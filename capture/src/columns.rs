@@ -54,7 +54,8 @@ impl Columns {
         flags: u8,
         /// 0 none, 1 control, 2 display.
         lanes: u8,
-        /// Payload tags' codes; 0 for none known, 0xf0 to 0xf2 for the three handshake messages.
+        /// Payload tags' codes; 0 for none known, 0xf0 to 0xf2 for the three handshake messages,
+        /// 0xe0 to 0xe2 for a connector's request, reply and failure.
         tags: u8,
         /// Channels.
         channels: u16,

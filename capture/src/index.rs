@@ -53,7 +53,9 @@ pub struct Totals {
     pub dropped: u64,
     /// Handshake messages.
     pub messages: u64,
-    /// Those whose proof is right under the key.
+    /// Messages of the connector.
+    pub sealed: u64,
+    /// Handshake messages whose proof is right under the key.
     pub verified: u64,
     /// Those whose proof is wrong under the key.
     pub refuted: u64,
@@ -66,6 +68,7 @@ impl Totals {
         self.faults += u64::from(row.fault != 0);
         self.breaches += u64::from(row.law == LawMark::Broken);
         self.messages += u64::from(row.kind == Kind::Handshake);
+        self.sealed += u64::from(row.kind == Kind::Connector);
         self.count_verdict(verified(row));
         match row.kind {
             Kind::Gap if row.is_marked(mark::EARLIER) => {

@@ -1,5 +1,6 @@
 //! One unit as a row: the values that a table, a filter and the index's columns share.
 
+use twolane_core::connector::outside::Sort;
 use twolane_core::envelope::{Flags, FrameType, Generation, Header, Lane, Version};
 
 use crate::piece::Direction;
@@ -12,7 +13,7 @@ pub enum Kind {
     Handshake = 1,
     /// One frame, or what there is of it where it carries a fault.
     Frame = 2,
-    /// One connector packet of a tap, length prefix included.
+    /// One message of the connector, length prefix included.
     Connector = 3,
     /// Bytes that are not in the capture.
     Gap = 4,
@@ -101,6 +102,8 @@ pub const DISPLAY: u8 = 2;
 pub const NO_TAG: u8 = 0;
 /// `tag` of a handshake message: this plus 0 for the hello, 1 for the proof, 2 for the auth.
 pub const HANDSHAKE_TAG: u8 = 0xf0;
+/// `tag` of a message of the connector: this plus its place in [`Sort::ALL`].
+pub const CONNECTOR_TAG: u8 = 0xe0;
 /// `seq` of a frame without one. A frame that claims this very number breaks the law, and its breach says so.
 pub const NO_SEQ: u64 = u64::MAX;
 /// `time_ns` of a source without times.
@@ -119,7 +122,7 @@ pub struct Row<'a> {
     pub flags: u8,
     /// [`CONTROL`], [`DISPLAY`] or [`NO_LANE`].
     pub lane: u8,
-    /// The payload tag's code, [`HANDSHAKE_TAG`] and on, or [`NO_TAG`].
+    /// The payload tag's code, [`HANDSHAKE_TAG`] and on, [`CONNECTOR_TAG`] and on, or [`NO_TAG`].
     pub tag: u8,
     /// Channel; `stream_gen` on lane sockets.
     pub channel: u16,
@@ -148,7 +151,7 @@ pub struct Row<'a> {
     pub law: LawMark,
     /// Bits of [`mark`].
     pub marks: u8,
-    /// The unit's bytes: of a frame header and body, of a handshake message prefix and text.
+    /// The unit's bytes: of a frame header and body, of a message prefix and text.
     pub bytes: &'a [u8],
 }
 
@@ -204,6 +207,13 @@ impl<'a> Row<'a> {
         FrameType::from_code(self.frame_type)
     }
 
+    /// What a message of the connector is, where it can be told.
+    #[must_use]
+    pub fn sort(&self) -> Option<Sort> {
+        let place = self.tag.checked_sub(CONNECTOR_TAG).filter(|_| self.kind == Kind::Connector)?;
+        Sort::ALL.get(usize::from(place)).copied()
+    }
+
     /// The flags; none set where it is no frame.
     #[must_use]
     pub fn flags(&self) -> Flags {
@@ -250,7 +260,7 @@ impl<'a> Row<'a> {
         self.marks & marks == marks
     }
 
-    /// The bytes without header or length prefix: the body, or the text of a handshake message.
+    /// The bytes without header or length prefix: the body, or the message.
     #[must_use]
     pub fn body(&self) -> &'a [u8] {
         let head = match (self.kind, Version::from_number(self.version)) {

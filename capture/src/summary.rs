@@ -4,6 +4,7 @@ use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
 use twolane_core::body::Tag;
+use twolane_core::connector::outside::{Outside, Sort};
 use twolane_core::dissect::{self, Fault, Field, FieldName, NodeKind, Sink};
 use twolane_core::handshake::Stage;
 
@@ -13,11 +14,11 @@ use crate::units::{Unit, stage_of};
 /// Members of handshake messages that no eye compares: 64 digits of chance each.
 const UNSAID: [&str; 4] = ["client_nonce", "server_nonce", "server_proof", "client_auth"];
 
-/// What a unit is, in one word: its payload's tag or its stage of the handshake, else its frame type, else its kind.
+/// What a unit is, in one word: its payload's tag, its stage of the handshake or its sort of connector message, else its frame type, else its kind.
 #[must_use]
 pub fn what(row: &Row<'_>) -> &'static str {
     let tag = Tag::from_code(row.tag).map(Tag::name);
-    let named = tag.or_else(|| stage_of(row).map(Stage::name));
+    let named = tag.or_else(|| stage_of(row).map(Stage::name)).or_else(|| row.sort().map(Sort::name));
     named.or_else(|| Some(row.frame_type()?.name())).unwrap_or(row.kind.name())
 }
 
@@ -29,6 +30,13 @@ pub fn line(unit: &Unit<'_>, room: usize) -> String {
     let mut line = Line::new(room);
     // A line that is full takes nothing more; that is no failure.
     let _ = head(unit, &mut line);
+    if row.kind == Kind::Connector {
+        let _ = match Outside::read(row.body()) {
+            Ok(outside) => connector(&outside, &mut line),
+            Err(_) => plain(row.body(), &mut line),
+        };
+        return line.text;
+    }
     let mut members = Members {
         line,
         is_message: row.kind == Kind::Handshake,
@@ -123,6 +131,24 @@ fn head(unit: &Unit<'_>, line: &mut Line) -> fmt::Result {
         line.part(format_args!("LAST"))?;
     }
     Ok(())
+}
+
+/// What a message of the connector says without a key.
+fn connector(outside: &Outside<'_>, line: &mut Line) -> fmt::Result {
+    if let Some(hint) = outside.hint() {
+        let status = outside.status.unwrap_or_default();
+        line.part(format_args!("status: \"{status}\"  code: \"{}\"", hint.code))?;
+    }
+    match outside.envelope() {
+        Some(read) => {
+            let (envelope, sealed) =
+                (read.envelope, u64::try_from(read.ciphertext.len()).unwrap_or(u64::MAX));
+            line.part(format_args!("caller_runtime_id: \"{}\"", envelope.caller_runtime_id))?;
+            line.part(format_args!("request_id: \"{}\"", envelope.request_id))?;
+            line.part(format_args!("{}: {} sealed", envelope.message_kind.name(), Counted(sealed, "byte")))
+        }
+        None => line.part(format_args!("messageId: \"{}\"", outside.message_id)),
+    }
 }
 
 /// A text that is no body of the lanes says most by itself; other bytes in hexadecimal.

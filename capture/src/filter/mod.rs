@@ -16,16 +16,17 @@
 //! | `kind` | `handshake`, `frame`, `connector`, `gap`, `fault` | `=` `!=` |
 //! | `lane` | `control`, `display`, `none` | `=` `!=` |
 //! | `type` | `StreamData`, `Ping`, ... | `=` `!=` |
-//! | `tag` | `text_delta`, ... of a payload; `ClientHello`, `ServerProof`, `ClientAuth`; `none` | `=` `!=` |
+//! | `tag` | `text_delta`, ... of a payload; `ClientHello`, `ServerProof`, `ClientAuth`; `request`, `reply`, `failure` of the connector; `none` | `=` `!=` |
 //! | `dir` | `a>b`, `b>a` | `=` `!=` |
 //! | `law` | `kept`, `joined`, `broken`, `none` | `=` `!=` |
 //! | `fault` | `header`, `end`, `hole`, ... ([`crate::units::UnitFault::NAMES`]), `none`, `any` | `=` `!=` |
 //! | `verified` | `yes`, `no`, `none` | `=` `!=` |
 //! | `gen` (or `channel`), `epoch`, `corr`, `seq`, `dropped`, `version`, `flags`, `conn`, `len`, `offset` | integers, decimal or `0x...` | `=` `!=` `<` `<=` `>` `>=` |
+//! | `caller`, `request` | the ids that a message of the connector carries outside of its seal; the caller's is in its envelope | `=` `!=` `~` `!~` |
 //! | `text` | bytes to be found in the body as it stands on the wire | `~` `!~` |
 //! | `last`, `guess`, `cut` | alone: whether it is so | |
 //!
-//! A number that a unit does not have (the seq of a gap) passes no test, `!=` included.
+//! A number or id that a unit does not have (the seq of a gap) passes no test, `!=` included.
 
 mod lex;
 mod parse;
@@ -39,7 +40,7 @@ use test::Test;
 
 use crate::row::Row;
 
-/// A filter, parsed once. Judging a row allocates nothing.
+/// A filter, parsed once. Judging a row allocates nothing, an id of the connector aside.
 #[derive(Debug, Clone)]
 pub struct Filter {
     program: Vec<Op>,
@@ -102,7 +103,7 @@ pub enum FilterReason {
     ExpectedTest,
     /// The name of no column.
     #[error(
-        "no such name; there are kind, lane, type, tag, dir, law, fault, verified, gen, epoch, corr, seq, dropped, version, flags, conn, len, offset, text, last, guess, cut"
+        "no such name; there are kind, lane, type, tag, dir, law, fault, verified, gen, epoch, corr, seq, dropped, version, flags, conn, len, offset, caller, request, text, last, guess, cut"
     )]
     UnknownName,
     /// The name needs an operator and a value.

@@ -3,12 +3,13 @@
 use alloc::string::String;
 
 use twolane_core::body::Tag;
+use twolane_core::connector::outside::{Outside, Sort};
 use twolane_core::envelope::FrameType;
 
 use super::lex::{Lexer, Operator};
 use super::{FilterFault, FilterReason};
 use crate::piece::Direction;
-use crate::row::{self, HANDSHAKE_TAG, Kind, LawMark, NO_TAG, Row, mark};
+use crate::row::{self, CONNECTOR_TAG, HANDSHAKE_TAG, Kind, LawMark, NO_TAG, Row, mark};
 use crate::units::{UnitFault, verified};
 
 #[derive(Debug, Clone)]
@@ -17,6 +18,7 @@ pub(super) enum Test {
     Number { column: Number, operator: Operator, value: u64 },
     Mark(Mark),
     Text { text: String, is_wanted: bool },
+    Id { column: Id, text: String, is_part: bool, is_wanted: bool },
 }
 
 /// Columns whose values are words.
@@ -45,6 +47,13 @@ pub(super) enum Number {
     Connection,
     Len,
     Offset,
+}
+
+/// Ids of a message of the connector.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Id {
+    Caller,
+    Request,
 }
 
 /// What is true or not.
@@ -83,6 +92,8 @@ const NUMBERS: [(&str, Number); 11] = [
     ("offset", Number::Offset),
 ];
 
+const IDS: [(&str, Id); 2] = [("caller", Id::Caller), ("request", Id::Request)];
+
 const MARKS: [(&str, Mark); 3] = [("last", Mark::Last), ("guess", Mark::Guess), ("cut", Mark::Cut)];
 
 impl Test {
@@ -101,6 +112,9 @@ impl Test {
         if let Some(column) = named(&NUMBERS, name) {
             return number(column, lexer);
         }
+        if let Some(column) = named(&IDS, name) {
+            return id(column, lexer);
+        }
         if name.eq_ignore_ascii_case("text") {
             return text(lexer);
         }
@@ -117,6 +131,9 @@ impl Test {
             Self::Mark(Mark::Guess) => row.is_marked(mark::GUESS),
             Self::Mark(Mark::Cut) => row.is_marked(mark::CUT),
             Self::Text { text, is_wanted } => contains(row.body(), text.as_bytes()) == *is_wanted,
+            Self::Id { column, text, is_part, is_wanted } => {
+                column.is(text, *is_part, row) == Some(*is_wanted)
+            }
         }
     }
 }
@@ -191,6 +208,18 @@ fn text(lexer: &mut Lexer<'_>) -> Result<Test, FilterFault> {
     Ok(Test::Text { text: value, is_wanted: operator == Operator::Contains })
 }
 
+fn id(column: Id, lexer: &mut Lexer<'_>) -> Result<Test, FilterFault> {
+    use Operator::{Contains, Equal, Lacks, Unequal};
+    let operator = operator(lexer, &[Equal, Unequal, Contains, Lacks], "=, !=, ~ or !~")?;
+    let text = lexer.take_value()?;
+    let (is_part, is_wanted) = match operator {
+        Contains => (true, true),
+        Lacks => (true, false),
+        other => (false, other == Equal),
+    };
+    Ok(Test::Id { column, text, is_part, is_wanted })
+}
+
 /// Whether `text`, which is not empty, stands in `body`. A loop, because a search library's code is a tenth of the
 /// page's module, and reading and judging a row takes longer than this.
 fn contains(body: &[u8], text: &[u8]) -> bool {
@@ -231,7 +260,7 @@ impl Word {
             Self::Lane => "control, display or none",
             Self::Type => "a frame type such as StreamData",
             Self::Tag => {
-                "a payload's tag such as text_delta, a handshake message such as ClientHello, or none"
+                "a payload's tag such as text_delta, a handshake message such as ClientHello, request, reply, failure or none"
             }
             Self::Direction => "a>b or b>a",
             Self::Law => "kept, joined, broken or none",
@@ -255,6 +284,21 @@ impl Word {
     }
 }
 
+impl Id {
+    /// Whether the row's id is `text`, or has it as a part; `None` where the row has none.
+    fn is(self, text: &str, is_part: bool, row: &Row<'_>) -> Option<bool> {
+        if row.kind != Kind::Connector {
+            return None;
+        }
+        let outside = Outside::read(row.body()).ok()?;
+        let id = match self {
+            Self::Request => outside.message_id,
+            Self::Caller => outside.envelope()?.envelope.caller_runtime_id,
+        };
+        Some(if is_part { contains(id.as_bytes(), text.as_bytes()) } else { id == text })
+    }
+}
+
 fn tag_code(word: &str) -> Option<u8> {
     named(
         &[
@@ -265,6 +309,10 @@ fn tag_code(word: &str) -> Option<u8> {
         ],
         word,
     )
+    .or_else(|| {
+        let place = (0..).zip(Sort::ALL).find(|(_, sort)| sort.name().eq_ignore_ascii_case(word));
+        place.map(|(place, _)| CONNECTOR_TAG + place)
+    })
     .or_else(|| Tag::ALL.into_iter().find(|tag| tag.name().eq_ignore_ascii_case(word)).map(Tag::code))
 }
 

@@ -14,9 +14,9 @@ pub enum Part {
     Header,
     /// The body of a frame.
     Body,
-    /// The length prefix of a handshake message or connector packet.
+    /// The length prefix of a handshake message or connector message.
     LengthPrefix,
-    /// A handshake message or connector packet after its length prefix.
+    /// A handshake message or connector message after its length prefix.
     Message,
 }
 
@@ -101,6 +101,12 @@ pub enum UnitFault {
     /// The body of a frame on a lane breaks a rule.
     #[error("{}", .0.reason)]
     Body(dissect::Fault),
+    /// A message of the connector breaks a rule outside of its seal.
+    #[error("{}", .0.reason)]
+    Carriage(dissect::Fault),
+    /// Bytes behind the one message that a direction of a connector's connection carries.
+    #[error("bytes behind the one message of this direction")]
+    SecondMessage,
     /// A tapped packet holds more than its unit.
     #[error("{bytes} bytes behind the end of the unit in one packet")]
     Trailing {
@@ -111,7 +117,7 @@ pub enum UnitFault {
 
 impl UnitFault {
     /// The words for the `fault` column's numbers, from 1 on.
-    pub const NAMES: [&str; 14] = [
+    pub const NAMES: [&str; 16] = [
         "header",
         "too-long",
         "version-changed",
@@ -126,6 +132,8 @@ impl UnitFault {
         "lane",
         "trailing",
         "body",
+        "carriage",
+        "second-message",
     ];
 
     /// The number in the `fault` column; 0 is no fault.
@@ -146,6 +154,8 @@ impl UnitFault {
             Self::Lane(_) => 12,
             Self::Trailing { .. } => 13,
             Self::Body(_) => 14,
+            Self::Carriage(_) => 15,
+            Self::SecondMessage => 16,
         }
     }
 
@@ -171,7 +181,7 @@ impl UnitFault {
             Self::Frame(FrameReason::Header(fault)) => fault.offset(),
             Self::Frame(FrameReason::VersionChanged { .. }) => 4,
             Self::Lane(_) => 6,
-            Self::Body(fault) => fault.offset,
+            Self::Body(fault) | Self::Carriage(fault) => fault.offset,
             Self::Handshake(HandshakeReason::Message(fault)) => 4 + fault.offset,
             _ => 0,
         };

@@ -1,18 +1,20 @@
-//! From the ordered pieces of each direction to units: handshake messages, frames, gaps and faults.
+//! From the ordered pieces of each direction to units: handshake messages, frames, messages of the connector, gaps and
+//! faults.
 //!
 //! [`Units`] is pushed pieces (it is a [`SegmentSink`](crate::SegmentSink)) and hands each unit to a [`UnitSink`] as soon as its last
 //! byte is there. Nothing is skipped in silence: every byte of the source is in a unit, or counted by one.
 //!
 //! | what happens | units |
 //! |---|---|
-//! | a whole frame or handshake message | one of that kind |
+//! | a whole frame, handshake message or message of the connector | one of that kind |
 //! | bytes missing inside one | it, marked CUT with its fault; a gap; reading goes on in step where the announced length says where the next begins, else by search |
 //! | bytes missing between two | a gap; then a search |
 //! | a header that breaks a rule | a fault; what follows in that direction is counted in one more, or searched if asked for |
 //! | a search that finds a boundary | a fault that counts the bytes passed over, if any; the unit found, marked GUESS |
 //! | the source ends inside one | it, marked CUT with its fault |
 //! | a tap that did not write whole units | a gap that counts them; the next frames are taken as they are |
-//! | a frame over the body limit | it without its body, marked CUT with its fault |
+//! | a frame or message over the body limit | it without its body, marked CUT with its fault |
+//! | bytes behind the message of a connector's direction | a fault; what follows is counted in one more |
 
 mod fault;
 mod law;
@@ -43,7 +45,7 @@ use crate::row::{HANDSHAKE_TAG, Kind, Row, mark};
 pub struct Options {
     /// Search for a frame boundary after a header that breaks a rule, instead of giving the direction up.
     pub resync: bool,
-    /// Larger bodies are not kept, in bytes.
+    /// Larger bodies and messages are not kept, in bytes.
     pub body_limit: u32,
     /// The version of every connection, where it is known beforehand; else its first frame says it.
     pub version: Option<Version>,
@@ -78,12 +80,14 @@ impl Unit<'_> {
             fault @ (UnitFault::Frame(_)
             | UnitFault::Lane(_)
             | UnitFault::Body(_)
+            | UnitFault::Carriage(_)
             | UnitFault::Handshake(_)) => Some(fault.offset()),
             UnitFault::Oversize { .. }
             | UnitFault::Remainder { .. }
             | UnitFault::Passed { .. }
             | UnitFault::Undecoded { .. }
             | UnitFault::OutOfPlace { .. }
+            | UnitFault::SecondMessage
             | UnitFault::Trailing { .. } => None,
         }
     }

@@ -3,9 +3,9 @@
 use twolane_core::envelope::{Header, Peeked, peek};
 use twolane_core::frame::FrameDecoder;
 use twolane_core::handshake::message::{Sighted, split};
-use twolane_core::limits::{BODY_LEN_MAX, HANDSHAKE_PREFIX_LEN, HEADER_LEN_MAX};
+use twolane_core::limits::{BODY_LEN_MAX, CONNECTOR_PREFIX_LEN, HANDSHAKE_PREFIX_LEN, HEADER_LEN_MAX};
 
-use super::transcript::begins_message;
+use super::transcript::{begins_connector, begins_message};
 use super::{Part, UnitFault};
 use crate::bytes::count;
 use crate::row::Kind;
@@ -28,6 +28,9 @@ impl Partial {
     pub(super) fn of(bytes: &[u8]) -> Self {
         if begins_message(bytes) {
             return Self::message(bytes);
+        }
+        if begins_connector(bytes) != Some(false) && bytes.len() > CONNECTOR_PREFIX_LEN {
+            return Self::connector(bytes);
         }
         if let Ok(Peeked::Header(header)) = peek(bytes) {
             let head = header.version().header_len();
@@ -71,6 +74,24 @@ impl Partial {
             expected: count(total - HANDSHAKE_PREFIX_LEN),
             actual: count(bytes.len().saturating_sub(HANDSHAKE_PREFIX_LEN)),
             total: Some(count(total)),
+        }
+    }
+
+    /// Reads the front of a message of the connector.
+    pub(super) fn connector(bytes: &[u8]) -> Self {
+        let announced = bytes.first_chunk::<CONNECTOR_PREFIX_LEN>().map(|prefix| u32::from_be_bytes(*prefix));
+        let (part, expected) = match announced {
+            None => (Part::LengthPrefix, count(CONNECTOR_PREFIX_LEN)),
+            Some(len) => (Part::Message, u64::from(len)),
+        };
+        let there = if announced.is_some() { CONNECTOR_PREFIX_LEN } else { 0 };
+        Self {
+            kind: Kind::Connector,
+            header: None,
+            part,
+            expected,
+            actual: count(bytes.len().saturating_sub(there)),
+            total: announced.map(|len| count(CONNECTOR_PREFIX_LEN).saturating_add(u64::from(len))),
         }
     }
 

@@ -6,7 +6,7 @@ use twolane_core::envelope::{FrameType, Header, Peeked, Version, peek};
 use twolane_core::handshake::message::{Sighted, split};
 use twolane_core::limits::{HEADER_LEN_MAX, PREFIX_LEN};
 
-use super::transcript::{begins_message, recognise};
+use super::transcript::{begins_connector, begins_message, recognise};
 use crate::bytes::count;
 use crate::limits::{EVIDENCE_LEN_MAX, MAX_UNDECIDED, PLAUSIBLE_BODY_MAX, PROOFS_AT_END, PROOFS_OF_BOUNDARY};
 
@@ -99,12 +99,17 @@ impl Search {
         Some((place, need))
     }
 
-    /// The first place before `end`, not looked at so far, whose byte 4 may be a version or the brace of a
-    /// handshake message. Everything before it is looked at from then on.
+    /// The first place before `end`, not looked at so far, whose byte 4 may be a version, the brace of a handshake
+    /// message or the map of a connector's. Everything before it is looked at from then on.
     fn next_fresh(&mut self, unread: &[u8], end: usize) -> Option<usize> {
         let bytes = unread.get(self.scanned..end)?;
         let behind = unread.get(self.scanned + PREFIX_LEN - 1..)?;
-        let found = behind.iter().zip(bytes).position(|(byte, _)| matches!(byte, 1 | 2 | b'{'));
+        let found = behind.iter().zip(bytes).position(|(byte, _)| match byte {
+            1 | 2 | b'{' => true,
+            // The map of a message of the connector.
+            0x81..=0x8f | 0xde | 0xdf => self.messages,
+            _ => false,
+        });
         let place = found.map(|step| self.scanned + step);
         self.scanned = place.map_or(end, |place| place + 1);
         place
@@ -151,6 +156,14 @@ impl Search {
     fn judge(&self, bytes: &[u8], version: Option<Version>, is_end: bool) -> Verdict {
         if self.messages && begins_message(bytes) {
             return judge_message(bytes, is_end);
+        }
+        if self.messages && version.is_none() {
+            match begins_connector(bytes) {
+                Some(true) => return Verdict::Proven,
+                Some(false) => {}
+                None if is_end => return Verdict::Refuted,
+                None => return Verdict::Need(bytes.len() + 1),
+            }
         }
         judge_chain(bytes, version, is_end)
     }

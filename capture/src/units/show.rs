@@ -1,6 +1,7 @@
 //! Whole units as rows: what is read of each for its columns, and by which laws it is judged.
 
 use twolane_core::body;
+use twolane_core::connector::outside::Outside;
 use twolane_core::dissect;
 use twolane_core::envelope::{FrameType, Header, Lane, Peeked, peek};
 use twolane_core::frame::FrameReason;
@@ -8,16 +9,16 @@ use twolane_core::handshake::HandshakeReason;
 use twolane_core::handshake::Stage;
 use twolane_core::handshake::message::{LengthFault, Sighted, split};
 use twolane_core::lanes::law::{Breach, Verdict};
-use twolane_core::limits::{BODY_LEN_MAX, HANDSHAKE_PREFIX_LEN};
+use twolane_core::limits::BODY_LEN_MAX;
 
 use super::outlet::Outlet;
 use super::partial::Partial;
 use super::search::Search;
 use super::side::{Shared, version_fault};
-use super::transcript::{begins_message, recognise};
+use super::transcript::{begins_connector, begins_message, recognise};
 use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink};
 use crate::bytes::count;
-use crate::row::{HANDSHAKE_TAG, Kind, LawMark, NO_TAG, Row, mark};
+use crate::row::{CONNECTOR_TAG, HANDSHAKE_TAG, Kind, LawMark, NO_TAG, Row, mark};
 use crate::tap;
 
 /// Emits a whole frame.
@@ -85,18 +86,21 @@ fn judge<S>(
 /// What the dissection finds wrong in a frame whose header is right. A body of another schema is no fault: it has
 /// no seq, and nothing more can be said of it.
 fn body_fault(frame: &[u8]) -> Option<UnitFault> {
-    struct Verdict(Option<dissect::Fault>);
-    impl dissect::Sink for Verdict {
-        fn open(&mut self, _: dissect::Field<'_>) {}
-        fn close(&mut self, _: usize) {}
-        fn leaf(&mut self, _: dissect::Field<'_>, _: usize) {}
-        fn fault(&mut self, fault: dissect::Fault) {
-            self.0 = Some(fault);
-        }
+    let mut only = OnlyFault(None);
+    dissect::frame(frame, &mut only);
+    only.0.map(UnitFault::Body)
+}
+
+/// Keeps no field of a dissection.
+struct OnlyFault(Option<dissect::Fault>);
+
+impl dissect::Sink for OnlyFault {
+    fn open(&mut self, _: dissect::Field<'_>) {}
+    fn close(&mut self, _: usize) {}
+    fn leaf(&mut self, _: dissect::Field<'_>, _: usize) {}
+    fn fault(&mut self, fault: dissect::Fault) {
+        self.0 = Some(fault);
     }
-    let mut verdict = Verdict(None);
-    dissect::frame(frame, &mut verdict);
-    verdict.0.map(UnitFault::Body)
 }
 
 /// Emits a whole handshake message.
@@ -135,6 +139,19 @@ pub(super) fn message<S: UnitSink>(
     out.emit(row, fault, None);
 }
 
+/// Emits a whole message of the connector.
+pub(super) fn connector<S: UnitSink>(offset: u64, bytes: &[u8], out: &mut Outlet<'_, S>) {
+    let mut row = out.row(Kind::Connector, offset, bytes);
+    let body = row.body();
+    row.len = count(body.len());
+    if let Ok(outside) = Outside::read(body) {
+        row.tag = CONNECTOR_TAG + outside.sort as u8;
+    }
+    let mut only = OnlyFault(None);
+    dissect::connector(bytes, &mut only);
+    out.emit(row, only.0.map(UnitFault::Carriage), None);
+}
+
 /// Emits what a search passed over up to `offset`, if anything.
 pub(super) fn passed<S: UnitSink>(offset: u64, search: &Search, out: &mut Outlet<'_, S>) {
     let (bytes, evidence) = search.passed();
@@ -151,15 +168,15 @@ pub(super) fn packet<S: UnitSink>(
     shared: &mut Shared,
     out: &mut Outlet<'_, S>,
 ) {
-    let sniffed = if begins_message(bytes) { tap::Kind::Handshake } else { tap::Kind::Frame };
+    let sniffed = match begins_connector(bytes) {
+        Some(true) => tap::Kind::Connector,
+        _ if begins_message(bytes) => tap::Kind::Handshake,
+        _ => tap::Kind::Frame,
+    };
     match kind.unwrap_or(sniffed) {
         tap::Kind::Frame => frame_packet(offset, bytes, shared, out),
         tap::Kind::Handshake => message_packet(offset, bytes, shared, out),
-        tap::Kind::Connector => {
-            let mut row = out.row(Kind::Connector, offset, bytes);
-            row.len = count(bytes.len().saturating_sub(HANDSHAKE_PREFIX_LEN));
-            out.emit(row, None, None);
-        }
+        tap::Kind::Connector => connector_packet(offset, bytes, out),
     }
 }
 
@@ -208,6 +225,22 @@ fn message_packet<S: UnitSink>(offset: u64, bytes: &[u8], shared: &mut Shared, o
         Err(LengthFault::TooLong { len }) => HandshakeReason::MessageTooLong { len },
     };
     packet_fault(offset, bytes, UnitFault::Handshake(reason), shared, out);
+}
+
+fn connector_packet<S: UnitSink>(offset: u64, bytes: &[u8], out: &mut Outlet<'_, S>) {
+    let partial = Partial::connector(bytes);
+    let total = partial.total.map_or(usize::MAX, |total| usize::try_from(total).unwrap_or(usize::MAX));
+    match bytes.get(..total) {
+        Some(whole) => {
+            connector(offset, whole, out);
+            trailing(offset, bytes, total, out);
+        }
+        None => {
+            let row = out.row(Kind::Connector, offset, bytes);
+            let len = count(row.body().len());
+            out.emit(Row { len, ..row }, Some(partial.hole()), None);
+        }
+    }
 }
 
 fn packet_fault<S: UnitSink>(

@@ -7,14 +7,16 @@ use twolane_core::envelope::{Header, HeaderFault, Version};
 use twolane_core::frame::{Decoded, FrameDecoder, FrameReason, Item};
 use twolane_core::handshake::HandshakeReason;
 use twolane_core::handshake::message::{LengthFault, Sighted, split};
-use twolane_core::limits::{HANDSHAKE_PREFIX_LEN, HEADER_LEN_V1, HEADER_LEN_V2, PREFIX_LEN};
+use twolane_core::limits::{
+    CONNECTOR_PREFIX_LEN, HANDSHAKE_PREFIX_LEN, HEADER_LEN_V1, HEADER_LEN_V2, PREFIX_LEN,
+};
 
 use super::law::Laws;
 use super::outlet::Outlet;
 use super::partial::Partial;
 use super::search::{Looked, Search};
-use super::transcript::{Transcript, begins_message};
-use super::{EVIDENCE_LEN_MAX, UnitFault, UnitSink, show};
+use super::transcript::{Transcript, begins_connector, begins_message};
+use super::{EVIDENCE_LEN_MAX, Part, UnitFault, UnitSink, show};
 use crate::bytes::count;
 use crate::limits::KEPT_CAPACITY_MAX;
 use crate::piece::{Direction, Loss, Opening};
@@ -40,6 +42,11 @@ impl Shared {
         self.b_to_a.lose_all();
     }
 
+    /// Whether anything that went by belongs to lanes: a connector's connection has neither handshake nor frames.
+    fn has_lanes(&self) -> bool {
+        self.version.is_some() || self.transcript.has_begun()
+    }
+
     pub(super) fn laws(&mut self, direction: Direction) -> &mut Laws {
         match direction {
             Direction::AToB => &mut self.a_to_b,
@@ -61,6 +68,8 @@ pub(super) struct Side {
     /// The next frame's beginning was found by a search.
     is_guess: bool,
     has_frames: bool,
+    /// The direction carries its one message of the connector.
+    has_connector: bool,
     /// The endpoint's name was told.
     is_named: bool,
 }
@@ -78,6 +87,8 @@ enum Mode {
     Rest { expected: u64, left: u64, after_hole: u64, reported: bool },
     /// Given up after a fault.
     Lost { from: u64, bytes: u64, evidence: Vec<u8> },
+    /// Behind the one message of a connector's direction.
+    Answered,
     /// Packets, each one whole unit.
     Packets,
 }
@@ -146,6 +157,7 @@ impl Side {
                 let (expected, left) = (*expected, *left - bytes);
                 Some(Mode::Rest { expected, left, after_hole: 0, reported: *reported })
             }
+            Mode::Answered => Some(Mode::Answered),
             Mode::Rest { .. } | Mode::Search(_) => None,
             Mode::Lost { from, bytes: lost, evidence } => {
                 Some(Mode::Lost { from: *from, bytes: *lost, evidence: mem::take(evidence) })
@@ -180,17 +192,15 @@ impl Side {
                 self.emit_partial(&partial, partial.end(), &unread, shared, out);
             }
             Mode::Rest { expected, left, .. } => {
-                let fault = UnitFault::End {
-                    part: super::Part::Body,
-                    expected: *expected,
-                    actual: expected.saturating_sub(*left),
-                };
+                let part = if self.has_connector { Part::Message } else { Part::Body };
+                let fault =
+                    UnitFault::End { part, expected: *expected, actual: expected.saturating_sub(*left) };
                 out.fault(self.offset, 0, &[], 0, fault);
             }
             Mode::Lost { from, bytes, evidence } => {
                 out.fault(*from, *bytes, evidence, 0, UnitFault::Undecoded { bytes: *bytes });
             }
-            Mode::Start | Mode::Frames(_) | Mode::Search(_) | Mode::Packets => {}
+            Mode::Start | Mode::Frames(_) | Mode::Answered | Mode::Search(_) | Mode::Packets => {}
         }
         self.offset = self.offset.saturating_add(count(unread.len()));
         self.mode = Mode::Start;
@@ -296,7 +306,8 @@ impl Side {
                 Looked::Found(place) => {
                     let offset = self.offset.saturating_add(count(place));
                     show::passed(offset, search, out);
-                    let is_message = begins_message(unread.get(place..).unwrap_or_default());
+                    let found = unread.get(place..).unwrap_or_default();
+                    let is_message = begins_message(found) || begins_connector(found) == Some(true);
                     self.is_guess = !is_message;
                     self.mode = if is_message { Mode::Start } else { frames(shared, out) };
                     Step::Took(place)
@@ -321,20 +332,26 @@ impl Side {
                 evidence.extend_from_slice(unread.get(..unread.len().min(room)).unwrap_or_default());
                 Step::Wait { took: unread.len(), want: 1 }
             }
+            Mode::Answered if unread.is_empty() => Step::Wait { took: 0, want: 1 },
+            Mode::Answered => self.give_up(UnitFault::SecondMessage, unread, shared, out),
             Mode::Packets => Step::Wait { took: unread.len(), want: 1 },
         }
     }
 
-    /// Before the first frame: byte 4 tells a message from a frame.
+    /// Before the first frame: what stands behind the length tells a message from a frame.
     fn start<S: UnitSink>(&mut self, unread: &[u8], shared: &mut Shared, out: &mut Outlet<'_, S>) -> Step {
         match unread.get(HANDSHAKE_PREFIX_LEN) {
             None => return Step::Wait { took: 0, want: PREFIX_LEN },
             Some(b'{') => {}
             Some(_) if begins_message(unread) => {}
-            Some(_) => {
-                self.mode = frames(shared, out);
-                return Step::Took(0);
-            }
+            Some(_) => match begins_connector(unread).filter(|_| !shared.has_lanes()) {
+                Some(true) => return self.connector(unread, out),
+                None if !shared.has_lanes() => return Step::Wait { took: 0, want: unread.len() + 1 },
+                _ => {
+                    self.mode = frames(shared, out);
+                    return Step::Took(0);
+                }
+            },
         }
         let reason = match split(unread) {
             Ok(Sighted::Need(want)) => return Step::Wait { took: 0, want },
@@ -348,6 +365,31 @@ impl Side {
             Err(LengthFault::TooLong { len }) => HandshakeReason::MessageTooLong { len },
         };
         self.give_up(UnitFault::Handshake(reason), unread, shared, out)
+    }
+
+    /// The one message of this direction; its first bytes say that it is one.
+    fn connector<S: UnitSink>(&mut self, unread: &[u8], out: &mut Outlet<'_, S>) -> Step {
+        let partial = Partial::connector(unread);
+        let (limit, len) = (out.options.body_limit, u32::try_from(partial.expected).unwrap_or(u32::MAX));
+        self.has_connector = true;
+        if len > limit {
+            let prefix = unread.get(..CONNECTOR_PREFIX_LEN).unwrap_or_default();
+            let mut row = out.row(Kind::Connector, self.offset, prefix);
+            row.len = partial.expected;
+            out.emit(row, Some(UnitFault::Oversize { len, limit }), None);
+            let (expected, left) = (partial.expected, partial.expected);
+            self.mode = Mode::Rest { expected, left, after_hole: 0, reported: true };
+            return Step::Took(prefix.len());
+        }
+        let total = CONNECTOR_PREFIX_LEN.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
+        match unread.get(..total) {
+            None => Step::Wait { took: 0, want: total },
+            Some(whole) => {
+                show::connector(self.offset, whole, out);
+                self.mode = Mode::Answered;
+                Step::Took(total)
+            }
+        }
     }
 
     fn frame<S: UnitSink>(
@@ -389,6 +431,10 @@ impl Side {
     ) {
         let mut row = out.row(partial.kind, self.offset, unread);
         row.len = count(unread.len());
+        if partial.kind == Kind::Connector {
+            self.has_connector = true;
+            row.len = count(row.body().len());
+        }
         if let Some(header) = &partial.header {
             self.has_frames = true;
             row = row.with_header(header);
@@ -431,7 +477,11 @@ impl Side {
 
     /// The mode between two units of a direction that is in step.
     fn between<S: UnitSink>(&self, shared: &Shared, out: &Outlet<'_, S>) -> Mode {
-        if self.has_frames { frames(shared, out) } else { Mode::Start }
+        match (self.has_connector, self.has_frames) {
+            (true, _) => Mode::Answered,
+            (_, true) => frames(shared, out),
+            _ => Mode::Start,
+        }
     }
 
     fn take_guess(&mut self) -> u8 {
@@ -454,6 +504,8 @@ fn judged_len(fault: &UnitFault, unread: &[u8]) -> usize {
         UnitFault::Frame(FrameReason::Header(HeaderFault::UnknownVersion { .. }))
         | UnitFault::Frame(FrameReason::VersionChanged { .. })
         | UnitFault::Handshake(_) => PREFIX_LEN,
+        // That there is one is all that was looked at.
+        UnitFault::SecondMessage => 1,
         _ if unread.get(PREFIX_LEN - 1) == Some(&Version::V2.number()) => HEADER_LEN_V2,
         _ => HEADER_LEN_V1,
     }

@@ -1,10 +1,11 @@
 //! The handshake of one connection as a capture shows it: which message is which, and whether its proof is right.
 
+use twolane_core::connector::carriage::begins;
 use twolane_core::handshake::message::{
     ClientAuth, ClientHello, MessageFault, ServerProof, split, verify_client_auth, verify_server_proof,
 };
 use twolane_core::handshake::{DaemonId, FieldReason, HandshakeReason, Key, Nonce, Stage};
-use twolane_core::limits::{HANDSHAKE_PREFIX_LEN, PROOF_LEN};
+use twolane_core::limits::{CONNECTOR_PREFIX_LEN, HANDSHAKE_PREFIX_LEN, PROOF_LEN};
 
 /// What of the handshake went by on one connection.
 #[derive(Debug, Default, Clone)]
@@ -58,6 +59,11 @@ impl Transcript {
         }
     }
 
+    /// Whether any message went by.
+    pub(super) fn has_begun(&self) -> bool {
+        self.client_nonce.is_some() || self.server.is_some() || self.authenticated
+    }
+
     /// Whether a message of `stage` may come now, behind what its own side sent. A capture does not say which of two
     /// packets of opposite directions was sent first, and what was not seen may have been sent.
     pub(super) fn awaits(&self, stage: Stage) -> bool {
@@ -74,6 +80,11 @@ impl Transcript {
 pub(super) fn begins_message(unread: &[u8]) -> bool {
     let is_text = |byte: &u8| matches!(byte, b'{' | b' ' | b'\t' | b'\r' | b'\n');
     unread.get(HANDSHAKE_PREFIX_LEN).is_some_and(is_text) && split(unread).is_ok()
+}
+
+/// Whether the front of a direction is a message of the connector; `None` where more bytes are needed to tell.
+pub(super) fn begins_connector(unread: &[u8]) -> Option<bool> {
+    begins(unread.get(CONNECTOR_PREFIX_LEN..)?)
 }
 
 /// Which message a text is, or why it is none, with the stage whose members it has.

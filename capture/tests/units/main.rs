@@ -1,6 +1,7 @@
 //! Ordered pieces to units.
 
 mod chunks;
+mod connector;
 mod damage;
 mod filter;
 mod handshakes;

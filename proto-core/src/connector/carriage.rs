@@ -286,6 +286,40 @@ pub fn write_front(
     w.str_header(payload_len)
 }
 
+/// Whether a message, its length prefix left off, begins as an operation message does: with a map that has as many
+/// keys as one may have, and a key of its own. `None` where more bytes are needed to tell.
+///
+/// No frame of a lane and no handshake message begins so: their first byte is a version, a brace or white space.
+pub fn begins(front: &[u8]) -> Option<bool> {
+    let (pairs, front) = match front {
+        [] => return None,
+        [byte @ 0x80..=0x8f, rest @ ..] => (u32::from(byte & 0x0f), rest),
+        [0xde, high, low, rest @ ..] => (u32::from(u16::from_be_bytes([*high, *low])), rest),
+        [0xdf, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]), rest),
+        [0xde | 0xdf, ..] => return None,
+        _ => return Some(false),
+    };
+    if pairs == 0 || usize::try_from(pairs).is_ok_and(|pairs| pairs > RESPONSE_KEYS.len()) {
+        return Some(false);
+    }
+    let (len, front) = match front {
+        [] => return None,
+        [byte @ 0xa0..=0xbf, rest @ ..] => (u32::from(byte & 0x1f), rest),
+        [0xd9, len, rest @ ..] => (u32::from(*len), rest),
+        [0xda, high, low, rest @ ..] => (u32::from(u16::from_be_bytes([*high, *low])), rest),
+        [0xdb, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]), rest),
+        [0xd9..=0xdb, ..] => return None,
+        _ => return Some(false),
+    };
+    let len = usize::try_from(len).ok();
+    let mut keys = REQUEST_KEYS.iter().chain(&RESPONSE_KEYS).filter(|key| Some(key.len()) == len);
+    match len.and_then(|len| front.get(..len)) {
+        Some(key) => Some(keys.any(|known| known.as_bytes() == key)),
+        None if keys.any(|known| known.as_bytes().starts_with(front)) => None,
+        None => Some(false),
+    }
+}
+
 fn count(fields: usize, optional: &[(&str, Option<&str>)]) -> u32 {
     let there = optional.iter().filter(|(_, text)| text.is_some()).count();
     u32::try_from(fields.saturating_add(there)).unwrap_or(u32::MAX)

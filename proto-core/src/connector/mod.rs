@@ -13,6 +13,10 @@ pub mod digest;
 pub mod document;
 pub mod envelope;
 pub mod failure;
+#[cfg(all(feature = "seal", feature = "alloc"))]
+pub mod open;
+#[cfg(feature = "alloc")]
+pub mod outside;
 #[cfg(feature = "std")]
 pub mod over_serde;
 pub mod replay;

@@ -14,11 +14,12 @@ use super::header::known;
 use super::json::unread;
 use crate::connector::base64::{decode_into, decoded_len_max};
 use crate::connector::carriage::{
-    CarriageFault, CarriageReason, OperationRequest, OperationResponse, PAYLOAD_ENCODING, RESPONSE_SCHEMA,
+    CarriageFault, CarriageReason, OperationRequest, OperationResponse, PAYLOAD_ENCODING,
 };
 use crate::connector::document::{DocumentFault, DocumentReason, Schemas};
 use crate::connector::envelope::{EnvelopeSchema, ReadEnvelope};
 use crate::connector::failure::{FAILURE_SCHEMA, Hint};
+use crate::connector::outside::names_response;
 use crate::limits::CONNECTOR_PREFIX_LEN;
 use crate::scan::msgpack::{Kind, MsgpackFault, MsgpackReason, Scanner, Token, validate};
 use crate::scan::string::JsonStr;
@@ -129,11 +130,6 @@ fn payload(carried: &Carried<'_>, sink: &mut dyn Sink) -> Result<(), Fault> {
             Fault { offset: at(fault.offset), reason }
         }),
     }
-}
-
-fn names_response(body: &[u8]) -> bool {
-    let schema = RESPONSE_SCHEMA.as_bytes();
-    body.windows(schema.len()).any(|window| window == schema)
 }
 
 /// What the seal authenticates besides its plaintext, which follows from the envelope.

@@ -7,6 +7,7 @@ use twolane_capture::summary::is_unsafe;
 use twolane_capture::units::{Unit, UnitFault};
 use twolane_capture::{Direction, Totals};
 use twolane_core::body::{Body, BodyReason};
+use twolane_core::connector::outside::Outside;
 use twolane_core::limits::INTEGER_MAX;
 use twolane_core::scan::json::{Kind as TokenKind, Scanner};
 
@@ -34,7 +35,8 @@ pub(super) fn object(unit: &Unit<'_>, out: &mut String) {
                 let _ = write!(out, ",\"units\":{}", Integer(units));
             }
         }
-        Kind::Connector | Kind::Fault => {
+        Kind::Connector => connector(unit, out),
+        Kind::Fault => {
             let _ = write!(out, ",\"len\":{},\"offset\":{}", Integer(row.len), Integer(row.offset));
             hex("bytes_hex", row.bytes, out);
         }
@@ -123,6 +125,37 @@ fn handshake(unit: &Unit<'_>, out: &mut String) {
     if row.is_marked(mark::CUT) || !push_body(text, out) {
         hex("body_hex", text, out);
     }
+}
+
+/// What is outside of the seal, by the wire's names; the ids are those of the envelope where it can be read.
+fn connector(unit: &Unit<'_>, out: &mut String) {
+    let row = &unit.row;
+    let _ = write!(out, ",\"len\":{},\"offset\":{}", Integer(row.len), Integer(row.offset));
+    if let Ok(outside) = Outside::read(row.body()) {
+        let mut text = |name: &str, value: &str| {
+            let _ = write!(out, ",\"{name}\":");
+            push_quoted(value, out);
+        };
+        text("message", outside.sort.name());
+        text("schema_version", outside.schema_version());
+        text("message_id", outside.message_id);
+        text("service_id", outside.service_id);
+        text("operation", outside.operation);
+        if let Some(status) = outside.status {
+            text("status", status);
+        }
+        text("payload_schema", outside.payload_schema);
+        if let Some(hint) = outside.hint() {
+            text("code", hint.code);
+        }
+        if let Some(read) = outside.envelope() {
+            text("caller_runtime_id", read.envelope.caller_runtime_id);
+            text("request_id", read.envelope.request_id);
+            text("message_kind", read.envelope.message_kind.name());
+            let _ = write!(out, ",\"ciphertext_bytes\":{}", read.ciphertext.len());
+        }
+    }
+    hex("bytes_hex", row.bytes, out);
 }
 
 fn hex(name: &str, bytes: &[u8], out: &mut String) {

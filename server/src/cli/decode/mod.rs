@@ -41,6 +41,7 @@ use summary::Extent;
     kind lane type tag dir law fault verified       =  !=\n  \
     gen epoch corr seq dropped version flags        =  !=  <  <=  >  >=\n  \
     conn len offset                                 =  !=  <  <=  >  >=\n  \
+    caller request                                  =  !=  ~  !~ with ids of the connector\n  \
     text                                            ~  !~ with a part of the body\n  \
     last guess cut                                  alone\n\n\
     Exit codes:\n  \

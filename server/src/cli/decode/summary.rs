@@ -49,7 +49,8 @@ impl Damage {
                 UnitFault::Handshake(_)
                 | UnitFault::OutOfPlace { .. }
                 | UnitFault::Lane(_)
-                | UnitFault::Body(_),
+                | UnitFault::Body(_)
+                | UnitFault::Carriage(_),
             ) => self.broken += 1,
             Some(fault) => {
                 self.incomplete += 1;
@@ -89,6 +90,9 @@ pub(in crate::cli) fn tally(printer: &Printer, has_key: bool) -> String {
     }
     if totals.unruled > 0 {
         let _ = write!(line, ", {} on a lane without a seq", Counted(totals.unruled, "frame"));
+    }
+    if totals.sealed > 0 {
+        let _ = write!(line, ", {}", Counted(totals.sealed, "connector message"));
     }
     let _ = write!(line, ", {}", Counted(totals.messages, "handshake message"));
     if has_key {

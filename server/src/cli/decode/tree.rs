@@ -24,6 +24,7 @@ pub(super) fn fields(unit: &Unit<'_>, out: &mut String) {
     let tree = match (row.kind, unit.stage()) {
         (Kind::Frame, _) => Tree::frame(row.bytes),
         (Kind::Handshake, Some(stage)) => Tree::handshake(row.bytes, stage),
+        (Kind::Connector, _) => Tree::connector(row.bytes),
         (Kind::Gap, _) => {
             let _ = writeln!(out, "  {:>15}  {}\n", "", Gap(row));
             return;

@@ -1,0 +1,132 @@
+//! A captured message opened with a key, and why one does not open.
+
+use alloc::vec::Vec;
+
+use super::carriage::CarriageFault;
+use super::document::Schemas;
+use super::envelope::{Envelope, EnvelopeSchema, MessageKind, Nonce, ReadEnvelope};
+use super::outside::{Outside, Sort};
+use super::seal::SealKey;
+use zeroize::Zeroize;
+
+/// Why a message is not opened. Who could not open it may have the wrong key, or it is not what was sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotOpened {
+    /// No operation message.
+    #[error("no operation message: {0}")]
+    Carriage(CarriageFault),
+    /// A failure: anyone may have said it.
+    #[error("nothing in it is sealed: it is a failure")]
+    Failure,
+    /// Another payload.
+    #[error("`payloadSchema`: no envelope of ours")]
+    OtherPayload,
+    /// No envelope.
+    #[error("`payload`: no canonical envelope in canonical base64")]
+    NoEnvelope,
+    /// The seal is right, but goes the other way.
+    #[error("wrong direction: a {} carries what was sealed as {}", carried.name(), sealed.name())]
+    Direction {
+        /// What carries it.
+        carried: Sort,
+        /// Which way it was sealed for.
+        sealed: MessageKind,
+    },
+    /// The key does not make a document of the first bytes.
+    #[error("wrong key: it was sealed under another one, or its nonce was changed")]
+    OtherKey,
+    /// The key is right, and something else is not.
+    #[error("the key is right, but {} changed since it was sealed", .0.words())]
+    Changed(Changed),
+}
+
+/// What changed after it was sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// `message_kind` of the envelope: it was sealed for the other direction.
+    Kind,
+    /// `request_id` of the envelope: it was sealed for that of `messageId`.
+    RequestId,
+    /// An id, the text or its tag.
+    Other,
+}
+
+impl Changed {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Kind => "`message_kind` (wrong direction)",
+            Self::RequestId => "`request_id` (`messageId` is what was sealed)",
+            Self::Other => "`caller_runtime_id`, `request_id`, the ciphertext or its tag",
+        }
+    }
+}
+
+impl Outside<'_> {
+    /// Opens the seal and gives the document in it, whose rules are not judged.
+    pub fn open(&self, key: &SealKey) -> Result<Vec<u8>, NotOpened> {
+        if self.sort == Sort::Failure {
+            return Err(NotOpened::Failure);
+        }
+        if self.payload_schema != EnvelopeSchema::ID {
+            return Err(NotOpened::OtherPayload);
+        }
+        let read = self.envelope().ok_or(NotOpened::NoEnvelope)?;
+        let sealed = read.envelope.message_kind;
+        match unsealed(key, &read.envelope, read.ciphertext) {
+            Some(_) if sealed != way(self.sort) => Err(NotOpened::Direction { carried: self.sort, sealed }),
+            Some(text) => Ok(text),
+            None => Err(self.cause(key, &read)),
+        }
+    }
+
+    /// Why the seal is not right.
+    fn cause(&self, key: &SealKey, read: &ReadEnvelope<'_>) -> NotOpened {
+        if !begins_document(key, &read.envelope.nonce, read.ciphertext) {
+            return NotOpened::OtherKey;
+        }
+        let message_kind = match read.envelope.message_kind {
+            MessageKind::Invocation => MessageKind::Result,
+            MessageKind::Result => MessageKind::Invocation,
+        };
+        let guesses = [
+            (Changed::Kind, Envelope { message_kind, ..read.envelope }),
+            (Changed::RequestId, Envelope { request_id: self.message_id, ..read.envelope }),
+        ];
+        for (changed, envelope) in guesses {
+            if let Some(mut text) = unsealed(key, &envelope, read.ciphertext) {
+                text.zeroize();
+                return NotOpened::Changed(changed);
+            }
+        }
+        NotOpened::Changed(Changed::Other)
+    }
+}
+
+const fn way(sort: Sort) -> MessageKind {
+    match sort {
+        Sort::Request => MessageKind::Invocation,
+        Sort::Reply | Sort::Failure => MessageKind::Result,
+    }
+}
+
+fn unsealed(key: &SealKey, envelope: &Envelope<'_>, ciphertext: &[u8]) -> Option<Vec<u8>> {
+    let mut sealed = ciphertext.to_vec();
+    let len = key.open(envelope, &mut sealed).ok()?.len();
+    sealed.truncate(len);
+    Some(sealed)
+}
+
+/// Whether the first bytes would be those of a document under this key. It tells a wrong key from a changed text: no
+/// more than the document's first key, which everyone knows, is compared, and nothing of the text is kept.
+fn begins_document(key: &SealKey, nonce: &Nonce, ciphertext: &[u8]) -> bool {
+    /// A map's header, which differs from document to document, and the text `schema_id`.
+    const FRONT: &[u8; 11] = b"\x80\xa9schema_id";
+    let mut block = [0; FRONT.len()];
+    // What encrypting zeros gives is what the cipher adds to a text.
+    let is_sealed = key.seal_detached(nonce, &[], &mut block).is_ok();
+    let behind = ciphertext.iter().zip(&block).map(|(byte, mask)| byte ^ mask);
+    let begins =
+        ciphertext.len() >= FRONT.len() && behind.zip(FRONT).skip(1).all(|(byte, known)| byte == *known);
+    block.zeroize();
+    is_sealed && begins
+}
