@@ -8,10 +8,9 @@ use twolane_capture::row::Kind;
 use twolane_core::envelope::{Peeked, Version, peek};
 
 use crate::reading::{Way, read};
-use crate::recording::{ETHERNET, How, Recording};
+use crate::recording::{COOKED_V2, ETHERNET, How, Recording};
 
 const COOKED_V1: How = How { interface: "any", link: "LINUX_SLL", ..ETHERNET };
-const COOKED_V2: How = How { interface: "any", link: "LINUX_SLL2", ..ETHERNET };
 
 fn decoded(recording: &Recording) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();

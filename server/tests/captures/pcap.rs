@@ -1,5 +1,6 @@
 //! A pcap file as packets that can be taken away, cut, doubled and moved; and what TCP says in each.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use twolane_capture::Direction;
@@ -61,6 +62,17 @@ impl File {
             bytes.extend_from_slice(&packet.data);
         }
         bytes
+    }
+
+    /// Whether bytes of one place are in two packets.
+    pub(crate) fn has_repeats(&self) -> bool {
+        let mut ends = HashMap::new();
+        self.packets.iter().filter(|packet| packet.tcp.data_len > 0).any(|packet| {
+            let len = u32::try_from(packet.tcp.data_len).unwrap();
+            let end = packet.tcp.seq.wrapping_add(len);
+            let last = ends.insert(packet.tcp.ports, end);
+            last.is_some_and(|last| last != packet.tcp.seq)
+        })
     }
 
     /// The port of the side that opened the connection.

@@ -1,6 +1,8 @@
-//! One run, captured by tcpdump from its first packet to its last.
+//! One run, captured by tcpdump from its first packet to its last; and the recordings that fixtures keep.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -9,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use twolane_capture::{CloseReason, Direction, Piece, SegmentSink, Source};
 use twolane_core::envelope::Version;
 
+use crate::pcap::File;
 use crate::peer::{self, BOUND, Seen, Server};
 
 /// What tcpdump is asked for: the interface, its kind of link, the bytes kept of each packet.
@@ -20,6 +23,16 @@ pub(crate) struct How {
 }
 
 pub(crate) const ETHERNET: How = How { interface: "lo", link: "EN10MB", snaplen: "262144" };
+pub(crate) const COOKED_V2: How = How { interface: "any", link: "LINUX_SLL2", ..ETHERNET };
+
+/// The recordings in fixtures: name, kind of link, address, version.
+const KEPT: [(&str, How, &str, Version); 2] = [
+    ("run-v1-ethernet", ETHERNET, "127.0.0.1", Version::V1),
+    ("run-v2-cooked", COOKED_V2, "[::1]", Version::V2),
+];
+
+/// Runs in which TCP sent nothing twice are far more than one in so many.
+const TRIES: usize = 20;
 
 /// A capture file, and what the peer says of the same run.
 pub(crate) struct Recording {
@@ -34,6 +47,40 @@ impl Recording {
         let tcpdump = Tcpdump::start(how, server.address.port());
         let seen = peer::ask(&server);
         Self { file: tcpdump.file(), seen, server }
+    }
+
+    /// One in which no byte was sent twice, as TCP does when the machine is busy: of such a byte the first packet
+    /// counts, so that what a cut takes from it is missing although a later one has it.
+    pub(crate) fn without_repeats(how: How, ip: &str, version: Version) -> Self {
+        let mut tries = (0..TRIES).map(|_| Self::of(how, ip, version));
+        tries.find(|recording| !File::parse(&recording.file).has_repeats()).expect("a run without repeats")
+    }
+}
+
+/// The recordings that fixtures keep, with their files.
+pub(crate) fn recorded() -> [(PathBuf, Vec<u8>); KEPT.len()] {
+    KEPT.map(|(name, ..)| {
+        let path = path(name);
+        let file = fs::read(&path).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
+        (path, file)
+    })
+}
+
+/// The same, recorded now.
+pub(crate) fn new_ones() -> [(PathBuf, Vec<u8>); KEPT.len()] {
+    KEPT.map(|(name, how, ip, version)| (path(name), Recording::without_repeats(how, ip, version).file))
+}
+
+fn path(name: &str) -> PathBuf {
+    let captures = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/captures");
+    PathBuf::from(captures).join(format!("{name}.pcap"))
+}
+
+#[test]
+#[ignore = "writes fixtures: cargo test -p twolane --test captures -- --ignored fixtures_written"]
+fn fixtures_written() {
+    for (path, file) in new_ones() {
+        fs::write(path, file).unwrap();
     }
 }
 
