@@ -1,5 +1,6 @@
 //! What is timed, against rivals in the same run: `cargo xtask bench [NAME]`.
 
+mod connector;
 mod fields;
 mod figures;
 mod lanes;
@@ -13,6 +14,7 @@ mod traffic;
 mod walk;
 
 use std::alloc::System;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -42,6 +44,18 @@ struct Cli {
     /// Mebibytes that `walk` walks over
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=16384))]
     walk_mib: u64,
+    /// Seconds of one round of `turns` and `retries`
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=600))]
+    turn_seconds: u64,
+    /// Finished turns in the store of `retries`, of about 3 KB each
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(100_000..=100_000_000))]
+    stored: u64,
+    /// Where `turns` and `retries` make their stores, which go with them; beside the built benches if not given
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Serve the store in DIR until the input ends: what `retries` kills
+    #[arg(long, value_name = "DIR", hide = true)]
+    serve_store: Option<PathBuf>,
     /// The one way of `tcp` to run, for a profiler or a counter of system calls
     #[arg(long, value_enum)]
     only: Option<tcp::Way>,
@@ -61,11 +75,20 @@ enum Name {
     Lanes,
     /// The same flood before a reader that stops
     Stopped,
+    /// A sealed request read, against rmp-serde
+    Decode,
+    /// Sealing and opening, against the cipher alone and others
+    Seal,
+    /// Sealed, durable turns, against bare commits, PostgreSQL, Redis and a log
+    Turns,
+    /// Retries of finished turns from a full store, in process, over sockets, after a kill
+    Retries,
 }
 
 impl Name {
     async fn bench(self, cli: &Cli) -> bool {
         let rounds = |default| cli.rounds.unwrap_or(default);
+        let (turn_time, place) = (Duration::from_secs(cli.turn_seconds), cli.data_dir.as_deref());
         match self {
             Self::Peek => peek::bench(rounds(15)),
             Self::Walk => walk::bench(rounds(7), cli.walk_mib),
@@ -73,6 +96,10 @@ impl Name {
             Self::Tcp => tcp::bench(rounds(5), cli.only).await,
             Self::Lanes => lanes::bench(rounds(3), Duration::from_secs(cli.seconds)).await,
             Self::Stopped => stopped::bench(Duration::from_secs(cli.stop_seconds)).await,
+            Self::Decode => connector::decode::bench(rounds(15)),
+            Self::Seal => connector::seal::bench(rounds(15)),
+            Self::Turns => connector::turns::bench(rounds(5), turn_time, place).await,
+            Self::Retries => connector::retries::bench(rounds(5), turn_time, cli.stored, place).await,
         }
     }
 }
@@ -80,6 +107,10 @@ impl Name {
 #[tokio::main(flavor = "multi_thread", worker_threads = 4)]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Some(folder) = &cli.serve_store {
+        connector::filled::serve(folder).await;
+        return ExitCode::SUCCESS;
+    }
     let mut kept = true;
     for name in Name::value_variants() {
         if cli.name.is_none_or(|only| only == *name) {
