@@ -1,9 +1,12 @@
 //! The changes that a store takes, each whole or not at all, and what came of them.
 
+use serde::{Deserialize, Serialize};
+
 use super::record::{Binding, Holder, KeyId, Record, RequestKey};
 
-/// One change of what is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One change of what is kept. It stands in the journal: its variants and fields are never changed, new ones come
+/// behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
     /// Takes a request for execution, if nothing is known of it.
     Claim(Claim),
@@ -56,7 +59,7 @@ pub enum Change {
 }
 
 /// A request that is to be executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// Whose.
     pub key: RequestKey,
@@ -71,16 +74,17 @@ pub struct Claim {
 }
 
 /// Sealed bytes, and the key under which they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     /// Which of the caller's keys.
     pub key_id: KeyId,
     /// What goes to the caller, unchanged, each time.
+    #[serde(with = "serde_bytes")]
     pub sealed: Vec<u8>,
 }
 
 /// What is too old, and how much of it goes in one commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purge {
     /// The clock, which is marked in the same commit.
     pub now_unix_ms: u64,

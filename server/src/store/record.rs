@@ -21,7 +21,7 @@ pub struct Holder {
 }
 
 /// Who asks, and under what id: the key of everything that is kept of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RequestKey {
     /// The caller's runtime id.
     pub caller: String,

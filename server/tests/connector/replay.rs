@@ -97,7 +97,9 @@ async fn a_run_whose_end_nobody_saw_is_indeterminate_and_never_run_again() {
     stream.write_all(&sealed(&ask.invocation(), &secret(1))).await.unwrap();
     until(|| world.backend.runs() == 1).await;
     let crashed = tempfile::tempdir().unwrap();
-    std::fs::copy(folder.path().join("replay.redb"), crashed.path().join("replay.redb")).unwrap();
+    for file in ["replay.redb", "replay.journal"] {
+        std::fs::copy(folder.path().join(file), crashed.path().join(file)).unwrap();
+    }
     let next = World::start(crashed.path(), &[1], 10).await;
     for _ in 0..2 {
         assert_eq!(told(&ask, 1, &next.ask(&ask, 1).await), Told::Refused(Refusal::Indeterminate));

@@ -1,4 +1,4 @@
-//! A disk that lies: it fails at the n-th operation, and after a crash remembers what it likes of what was not synced.
+//! A disk with two files that lies: it fails at the n-th operation, and after a crash remembers what it likes of what was not synced.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -27,8 +27,24 @@ pub(crate) enum Fault {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk(Arc<Mutex<State>>);
 
+/// One of its files.
+#[derive(Clone, Debug)]
+pub(crate) struct DiskFile {
+    disk: Disk,
+    place: usize,
+}
+
 #[derive(Debug, Default)]
 struct State {
+    files: [Bytes; 2],
+    operations: u64,
+    fault: Option<(u64, Fault)>,
+    full: bool,
+    off: bool,
+}
+
+#[derive(Debug, Default)]
+struct Bytes {
     /// What a read sees.
     seen: Vec<u8>,
     /// What is certain to be there after a crash.
@@ -37,10 +53,6 @@ struct State {
     pending: Vec<Pending>,
     /// Blocks that were written once: they have their room.
     blocks: BTreeSet<usize>,
-    operations: u64,
-    fault: Option<(u64, Fault)>,
-    full: bool,
-    off: bool,
 }
 
 #[derive(Debug)]
@@ -69,6 +81,19 @@ impl Disk {
         self.state().full = false;
     }
 
+    /// Both files, for an engine.
+    pub(crate) fn files(&self) -> (DiskFile, DiskFile) {
+        let file = |place| DiskFile { disk: self.clone(), place };
+        (file(0), file(1))
+    }
+
+    /// Changes a file behind everybody's back.
+    pub(crate) fn edit(&self, place: usize, edit: impl FnOnce(&mut Vec<u8>)) {
+        let file = &mut self.state().files[place];
+        edit(&mut file.seen);
+        file.synced = file.seen.clone();
+    }
+
     /// Power, off and on: of what was not synced, some sectors are there and some are not, as `seed` has it.
     pub(crate) fn restart(&self, seed: u64) {
         let mut state = self.state();
@@ -79,8 +104,15 @@ impl Disk {
             random ^= random << 17;
             random & 1 == 1
         };
-        let mut image = std::mem::take(&mut state.synced);
-        for pending in std::mem::take(&mut state.pending) {
+        let files = std::mem::take(&mut state.files).map(|file| file.after_crash(&mut coin));
+        *state = State { files, ..State::default() };
+    }
+}
+
+impl Bytes {
+    fn after_crash(self, coin: &mut impl FnMut() -> bool) -> Self {
+        let mut image = self.synced;
+        for pending in self.pending {
             match pending {
                 Pending::Length(length) if coin() => image.resize(length, 0),
                 Pending::Length(_) => {}
@@ -94,8 +126,7 @@ impl Disk {
                 }
             }
         }
-        let blocks = std::mem::take(&mut state.blocks);
-        *state = State { seen: image.clone(), synced: image, blocks, ..State::default() };
+        Self { seen: image.clone(), synced: image, pending: Vec::new(), blocks: self.blocks }
     }
 }
 
@@ -116,15 +147,15 @@ impl State {
     }
 }
 
-impl StorageBackend for Disk {
+impl StorageBackend for DiskFile {
     fn len(&self) -> Result<u64, io::Error> {
-        Ok(self.state().seen.len() as u64)
+        Ok(self.disk.state().files[self.place].seen.len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), io::Error> {
-        let state = self.state();
+        let state = self.disk.state();
         let start = usize::try_from(offset).unwrap();
-        match state.seen.get(start..start + out.len()) {
+        match state.files[self.place].seen.get(start..start + out.len()) {
             Some(bytes) if !state.off => out.copy_from_slice(bytes),
             _ => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
         }
@@ -132,32 +163,35 @@ impl StorageBackend for Disk {
     }
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
-        let mut state = self.state();
+        let mut state = self.disk.state();
         let len = usize::try_from(len).unwrap();
-        let grows = len > state.seen.len();
+        let grows = len > state.files[self.place].seen.len();
         state.step(grows)?;
-        state.seen.resize(len, 0);
-        state.pending.push(Pending::Length(len));
+        let file = &mut state.files[self.place];
+        file.seen.resize(len, 0);
+        file.pending.push(Pending::Length(len));
         Ok(())
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {
-        let mut state = self.state();
+        let mut state = self.disk.state();
         state.step(false)?;
-        state.synced = state.seen.clone();
-        state.pending.clear();
+        let file = &mut state.files[self.place];
+        file.synced = file.seen.clone();
+        file.pending.clear();
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
-        let mut state = self.state();
+        let mut state = self.disk.state();
         let start = usize::try_from(offset).unwrap();
         let blocks = start / BLOCK_BYTES..(start + data.len()).div_ceil(BLOCK_BYTES);
-        let grows = !blocks.clone().all(|block| state.blocks.contains(&block));
+        let grows = !blocks.clone().all(|block| state.files[self.place].blocks.contains(&block));
         state.step(grows)?;
-        state.blocks.extend(blocks);
-        state.seen[start..start + data.len()].copy_from_slice(data);
-        state.pending.push(Pending::Write { offset: start, bytes: data.to_vec() });
+        let file = &mut state.files[self.place];
+        file.blocks.extend(blocks);
+        file.seen[start..start + data.len()].copy_from_slice(data);
+        file.pending.push(Pending::Write { offset: start, bytes: data.to_vec() });
         Ok(())
     }
 }

@@ -7,6 +7,9 @@ use twolane::store::{Change, Engine, EngineFault, Record, RedbEngine};
 use crate::disk::{Disk, Fault};
 use crate::scenes::{claim, finish, key, purge, reply};
 
+/// Room for a few commits of the scenario, so that it begins anew in the middle.
+const JOURNAL_BYTES: usize = 4096;
+
 /// The commits of the scenario.
 fn commits() -> Vec<Vec<Change>> {
     vec![
@@ -45,18 +48,21 @@ fn seen(engine: &RedbEngine) -> Vec<Seen> {
 
 fn open(disk: &Disk) -> Result<RedbEngine, EngineFault> {
     let disk = disk.clone();
-    RedbEngine::with_storage(move || disk.clone())
+    RedbEngine::with_storage(move || disk.files(), JOURNAL_BYTES)
 }
 
-/// The operations of the scenario. Making the store is not among them: that is done beside its place and then renamed.
-fn operations() -> Range<u64> {
+/// The operations of the scenario, and those of closing the store. Making it is not among them: that is done beside
+/// its place and then renamed.
+fn operations() -> [Range<u64>; 2] {
     let disk = Disk::default();
     let engine = open(&disk).unwrap();
     let opened = disk.operations();
     for commit in commits() {
         engine.commit(&commit).unwrap();
     }
-    opened..disk.operations()
+    let closing = disk.operations();
+    drop(engine);
+    [opened..closing, closing..disk.operations()]
 }
 
 /// Commits until the first fault; how many went well.
@@ -68,7 +74,7 @@ fn run(engine: &RedbEngine) -> usize {
 fn after_a_power_cut_at_any_operation_all_that_was_answered_is_there_and_nothing_is_half_done() {
     let states = expected();
     let mut unanswered_but_there = 0;
-    for at in operations() {
+    for at in operations().into_iter().flatten() {
         for seed in 0..8 {
             let disk = Disk::default();
             disk.fail_at(at, Fault::Power);
@@ -87,7 +93,7 @@ fn after_a_power_cut_at_any_operation_all_that_was_answered_is_there_and_nothing
 #[test]
 fn after_a_failure_at_any_operation_the_engine_recovers_and_the_rest_can_be_committed() {
     let states = expected();
-    for at in operations() {
+    for at in operations()[0].clone() {
         let disk = Disk::default();
         disk.fail_at(at, Fault::Once);
         let engine = open(&disk).unwrap();
@@ -106,7 +112,7 @@ fn after_a_failure_at_any_operation_the_engine_recovers_and_the_rest_can_be_comm
 fn on_a_full_disk_what_is_finished_is_served_and_with_room_again_all_goes_on() {
     let states = expected();
     let mut stopped = 0;
-    for at in operations() {
+    for at in operations()[0].clone() {
         let disk = Disk::default();
         disk.fail_at(at, Fault::Full);
         let engine = open(&disk).unwrap();

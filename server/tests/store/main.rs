@@ -3,6 +3,7 @@
 mod committing;
 mod disk;
 mod file;
+mod journal;
 mod lying;
 mod model;
 mod scenes;

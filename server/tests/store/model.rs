@@ -7,6 +7,7 @@ use twolane::store::{
     Change, Engine, KeyId, Listed, Outcome, Purge, Record, RedbEngine, Reply, RequestKey, State,
 };
 
+use crate::disk::Disk;
 use crate::scenes::{claim, finish, holder, key, purge, reply};
 
 #[derive(Default)]
@@ -138,6 +139,24 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
+/// What happens behind a commit.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    GoOn,
+    Close,
+    Kill,
+}
+
+fn end() -> impl Strategy<Value = End> {
+    prop_oneof![Just(End::GoOn), Just(End::Close), Just(End::Kill)]
+}
+
+/// With room in the journal for some commits and not for all.
+fn open(disk: &Disk) -> RedbEngine {
+    let disk = disk.clone();
+    RedbEngine::with_storage(move || disk.files(), 8192).unwrap()
+}
+
 fn all(engine: &RedbEngine) -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     // Pages of two, so that their borders are crossed.
@@ -155,22 +174,26 @@ proptest! {
 
     #[test]
     fn any_changes_have_the_models_outcomes_and_leave_the_models_records(
-        commits in proptest::collection::vec((proptest::collection::vec(change(), 1..8), any::<bool>()), 1..12),
+        commits in proptest::collection::vec((proptest::collection::vec(change(), 1..8), end()), 1..12),
     ) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("replay.redb");
-        let mut engine = RedbEngine::open(&path).unwrap();
+        let disk = Disk::default();
+        let mut engine = Some(open(&disk));
         let mut model = Model::default();
-        for (changes, reopen) in commits {
+        for (changes, end) in commits {
             let expected: Vec<_> = changes.iter().map(|change| model.apply(change)).collect();
-            prop_assert_eq!(engine.commit(&changes).unwrap(), expected);
-            if reopen {
-                drop(engine);
-                engine = RedbEngine::open(&path).unwrap();
+            prop_assert_eq!(engine.as_ref().unwrap().commit(&changes).unwrap(), expected);
+            match end {
+                End::GoOn => {}
+                End::Close => drop(engine.take()),
+                End::Kill => {
+                    std::mem::forget(engine.take());
+                    disk.restart(0);
+                }
             }
+            let engine = engine.get_or_insert_with(|| open(&disk));
             let records: Vec<Listed> =
                 model.records.iter().map(|(key, record)| (key.clone(), *record)).collect();
-            prop_assert_eq!(all(&engine), records);
+            prop_assert_eq!(all(engine), records);
             for number in 0..6 {
                 let expected: Vec<_> = model
                     .replies

@@ -1,35 +1,42 @@
-//! The embedded engine: one redb file.
+//! The embedded engine: the tables in one redb file, and a journal beside it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `tables` | the tables and their keys |
+//! | `apply` | what a change does to them |
+//! | `journal` | what makes a commit durable with one write |
+//! | `opened` | both together: opened, caught up, committed to |
+//! | `place` | where the bytes are: in files, or in whatever a test has |
+//! | `layered` | a store on a full disk, read all the same |
 
 mod apply;
+mod journal;
+mod layered;
+mod opened;
+mod place;
 mod tables;
 
 use std::fmt::Debug;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use redb::backends::FileBackend;
-use redb::{
-    Builder, Database, DatabaseError, Durability, ReadTransaction, ReadableDatabase as _, ReadableTable as _,
-    StorageBackend, WriteTransaction,
-};
+use redb::{ReadTransaction, ReadableDatabase as _, ReadableTable as _, StorageBackend};
 
 use super::change::{Change, Outcome};
 use super::engine::{Engine, EngineFault, Found, Listed};
 use super::record::{KeyId, RequestKey};
-use tables::{FORMAT_KEY, MARK_KEY, META, RECORDS, REPLIES};
+use opened::Opened;
+use place::{Files, Place, Storage};
+use tables::{MARK_KEY, META, RECORDS, REPLIES};
 
 /// The format that this program writes, and the latest that it reads.
-pub const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 2;
 
-/// Bytes of pages that the engine keeps in memory.
-const CACHE_BYTES: usize = 64 * 1024 * 1024;
-
-/// A redb file, or whatever stands in for one in a test.
+/// A redb file and its journal, or whatever stands in for them in a test.
 pub struct RedbEngine {
-    open: Box<dyn Fn() -> Result<Database, DatabaseError> + Send + Sync>,
+    place: Box<dyn Place>,
     /// `None` after a fault of the disk, until it is opened anew.
-    database: RwLock<Option<Database>>,
+    opened: RwLock<Option<Opened>>,
 }
 
 impl Debug for RedbEngine {
@@ -39,119 +46,66 @@ impl Debug for RedbEngine {
 }
 
 impl RedbEngine {
-    /// Opens the file at `path`, made where there is none.
+    /// Opens the file at `path` and the journal beside it, made where there is none.
     pub fn open(path: &Path) -> Result<Self, EngineFault> {
+        let files = Files::at(path);
         if !path.try_exists().map_err(disk)? {
-            make(path)?;
+            files.make()?;
         }
-        let path = PathBuf::from(path);
-        Self::over(move || builder().open(&path))
+        Self::over(files)
     }
 
-    /// Opens what `storage` gives, each time that it has to be opened.
+    /// Opens what `storage` gives each time that it has to be opened: the tables' and the journal's, of so many bytes.
     pub fn with_storage<S: StorageBackend>(
-        storage: impl Fn() -> S + Send + Sync + 'static,
+        storage: impl Fn() -> (S, S) + Send + Sync + 'static,
+        journal_bytes: usize,
     ) -> Result<Self, EngineFault> {
-        Self::over(move || builder().create_with_backend(storage()))
+        Self::over(Storage { storage, journal_bytes })
     }
 
-    fn over(
-        open: impl Fn() -> Result<Database, DatabaseError> + Send + Sync + 'static,
-    ) -> Result<Self, EngineFault> {
-        let database = prepared(open().map_err(fault)?)?;
-        Ok(Self { open: Box::new(open), database: RwLock::new(Some(database)) })
+    fn over(place: impl Place + 'static) -> Result<Self, EngineFault> {
+        let opened = Opened::open(&place)?;
+        Ok(Self { place: Box::new(place), opened: RwLock::new(Some(opened)) })
     }
 
-    fn database(&self) -> Result<Guard<'_>, EngineFault> {
-        let guard = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        if guard.is_none() {
-            return Err(EngineFault::Disk("it failed before and was not opened anew".into()));
-        }
-        Ok(Guard(guard))
+    fn opened(&self) -> RwLockReadGuard<'_, Option<Opened>> {
+        self.opened.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read<T>(
         &self,
         look: impl FnOnce(&ReadTransaction) -> Result<T, EngineFault>,
     ) -> Result<T, EngineFault> {
-        let transaction = self.database()?.begin_read().map_err(fault)?;
+        let opened = self.opened();
+        let transaction = opened.as_ref().ok_or_else(failed_before)?.database.begin_read().map_err(fault)?;
+        drop(opened);
         look(&transaction)
     }
 }
 
-/// A database that is there.
-struct Guard<'a>(RwLockReadGuard<'a, Option<Database>>);
-
-impl Guard<'_> {
-    fn begin_read(&self) -> Result<ReadTransaction, redb::Error> {
-        self.0.as_ref().map_or(Err(redb::Error::DatabaseClosed), |database| Ok(database.begin_read()?))
+/// What is in the journal goes into the tables, so that a store that was closed is one file.
+impl Drop for RedbEngine {
+    fn drop(&mut self) {
+        if let Some(opened) = self.opened.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            // What fails is still in the journal.
+            let _ = opened.close();
+        }
     }
-
-    fn begin_write(&self) -> Result<WriteTransaction, redb::Error> {
-        self.0.as_ref().map_or(Err(redb::Error::DatabaseClosed), |database| Ok(database.begin_write()?))
-    }
-}
-
-/// Makes a store beside its place and puts it there whole: a crash in between must not leave half a file, which the
-/// engine would refuse for ever.
-fn make(path: &Path) -> Result<(), EngineFault> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let unfinished = tempfile::Builder::new().prefix(".store-").tempfile_in(folder).map_err(disk)?;
-    let file = FileBackend::new(unfinished.reopen().map_err(disk)?).map_err(fault)?;
-    drop(prepared(builder().create_with_backend(file).map_err(fault)?)?);
-    unfinished.as_file().sync_all().map_err(disk)?;
-    // Where another process was faster, its file stays.
-    match unfinished.persist_noclobber(path) {
-        Err(fault) if fault.error.kind() != std::io::ErrorKind::AlreadyExists => Err(disk(fault.error)),
-        _ => File::open(folder).and_then(|folder| folder.sync_all()).map_err(disk),
-    }
-}
-
-fn builder() -> Builder {
-    let mut builder = Builder::new();
-    builder.set_cache_size(CACHE_BYTES);
-    builder
-}
-
-/// Durable, and open again within milliseconds after a crash, at a sixth of the speed.
-fn durable(transaction: &mut WriteTransaction) -> Result<(), EngineFault> {
-    transaction.set_durability(Durability::Immediate).map_err(fault)?;
-    transaction.set_quick_repair(true);
-    Ok(())
-}
-
-/// Refuses a newer format; makes the tables of a new file.
-fn prepared(database: Database) -> Result<Database, EngineFault> {
-    let mut transaction = database.begin_write().map_err(fault)?;
-    durable(&mut transaction)?;
-    {
-        let mut meta = transaction.open_table(META).map_err(fault)?;
-        let found = meta.get(FORMAT_KEY).map_err(fault)?.map(|format| format.value());
-        match found {
-            Some(found) if found > FORMAT => return Err(EngineFault::Newer { found, known: FORMAT }),
-            Some(_) => return Ok(database),
-            None => meta.insert(FORMAT_KEY, FORMAT).map_err(fault)?,
-        };
-        tables::make(&transaction)?;
-    }
-    transaction.commit().map_err(fault)?;
-    Ok(database)
 }
 
 impl Engine for RedbEngine {
     fn commit(&self, changes: &[Change]) -> Result<Vec<Outcome>, EngineFault> {
-        let mut transaction = self.database()?.begin_write().map_err(fault)?;
-        durable(&mut transaction)?;
-        let outcomes = apply::all(&transaction, changes)?;
-        transaction.commit().map_err(fault)?;
-        Ok(outcomes)
+        if self.opened().as_ref().ok_or_else(failed_before)?.is_read_only() {
+            self.recover()?;
+        }
+        self.opened().as_ref().ok_or_else(failed_before)?.commit(changes)
     }
 
     fn recover(&self) -> Result<(), EngineFault> {
-        let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
         // The file is locked by the one that failed, so that one goes first.
-        drop(database.take());
-        *database = Some(prepared((self.open)().map_err(fault)?)?);
+        drop(opened.take());
+        *opened = Some(Opened::open(&*self.place)?);
         Ok(())
     }
 
@@ -216,6 +170,10 @@ impl Engine for RedbEngine {
             Ok(meta.get(MARK_KEY).map_err(fault)?.map_or(0, |mark| mark.value()))
         })
     }
+}
+
+fn failed_before() -> EngineFault {
+    EngineFault::Disk("it failed before and was not opened anew".into())
 }
 
 /// A fault of the library as one of ours.

@@ -38,6 +38,12 @@ pub(super) const FORMAT_KEY: &str = "format";
 /// The clock's mark in Unix milliseconds, in [`META`].
 pub(super) const MARK_KEY: &str = "mark";
 
+/// The journal that goes on behind these tables, in [`META`]; 0 where there is none, as in a store that was closed.
+pub(super) const JOURNAL_KEY: &str = "journal";
+
+/// The number of the last commit that is in the tables, in [`META`].
+pub(super) const COMMITS_KEY: &str = "commits";
+
 /// A finished request, in [`DUE`].
 pub(super) const DUE_FINISHED: u8 = 0;
 
