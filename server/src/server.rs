@@ -18,7 +18,7 @@ use crate::config::{Config, Connector};
 use crate::connector::callers_file::{self, CallersFileFault};
 use crate::connector::exec::Exec;
 use crate::connector::script::Script as Repeats;
-use crate::connector::{self, ListenBounds, Plan, Serving};
+use crate::connector::{self, ListenBounds, Plan, Serving, Watch};
 use crate::inspect::{self, DoorFault, Inspect, Tap, TokenFile};
 use crate::net::client::{self, ConnectFault};
 use crate::net::connection_file::{self, Known, PublishFault, Published};
@@ -130,14 +130,15 @@ impl Server {
             .then(|| Inspect::new(inspect::Config { tap: config.tap, ..inspect::Config::default() }))
             .transpose()?;
         let tap = inspect.as_ref().map_or_else(Tap::off, Inspect::tap);
+        let connections = Arc::new(AtomicU64::new(0));
         let endpoint = Arc::new(Endpoint::new(
             PROVIDERS,
             identity,
             config.wire_version,
             limits(config),
             Provider::script(script),
-            tap,
-            Arc::new(AtomicU64::new(0)),
+            tap.clone(),
+            Arc::clone(&connections),
         ));
         let serving = tokio::spawn(Arc::clone(&endpoint).run(listener, stop.clone()));
 
@@ -158,7 +159,7 @@ impl Server {
             _ => None,
         };
         let connector = match &config.connector {
-            Some(connector) => Some(start_connector(connector, config).await?),
+            Some(connector) => Some(start_connector(connector, config, Watch::new(tap, connections)).await?),
             None => None,
         };
         let ports = PortsFile::write(
@@ -266,7 +267,11 @@ fn local_address(listener: &TcpListener, asked: SocketAddr) -> Result<SocketAddr
 /// How long a run has to end once it is told to.
 const RUN_GRACE: Duration = Duration::from_secs(5);
 
-async fn start_connector(connector: &Connector, config: &Config) -> Result<Serving, StartFault> {
+async fn start_connector(
+    connector: &Connector,
+    config: &Config,
+    watch: Watch,
+) -> Result<Serving, StartFault> {
     let plan = Plan {
         address: connector.address,
         data_dir: config.data_dir.clone(),
@@ -279,8 +284,10 @@ async fn start_connector(connector: &Connector, config: &Config) -> Result<Servi
         bounds: ListenBounds { connections: connector.peers, drain: config.drain, ..ListenBounds::default() },
     };
     Ok(match connector.exec.as_deref().and_then(<[String]>::split_first) {
-        Some((program, arguments)) => connector::start(Exec::of_command(program, arguments), plan).await?,
-        None => connector::start(Repeats::new(Duration::ZERO), plan).await?,
+        Some((program, arguments)) => {
+            connector::start_watched(Exec::of_command(program, arguments), plan, watch).await?
+        }
+        None => connector::start_watched(Repeats::new(Duration::ZERO), plan, watch).await?,
     })
 }
 

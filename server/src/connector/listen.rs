@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::BytesMut;
@@ -16,6 +17,9 @@ use twolane_core::limits::CONNECTOR_PREFIX_LEN;
 
 use super::backend::ProviderBackend;
 use super::service::{Answer, Service};
+use crate::inspect::Tap;
+use crate::inspect::tap::{Direction, Kind};
+use crate::net::observe::Observer;
 use crate::stop::Stop;
 use crate::store::Engine;
 
@@ -52,6 +56,33 @@ const REST_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes that a read asks for at first: an announced length costs nothing before its bytes are there.
 const READ_BYTES: usize = 16 * 1024;
 
+/// What shows the connections on the tap of their server.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    tap: Tap,
+    connections: Arc<AtomicU64>,
+}
+
+impl Watch {
+    /// On `tap`; `connections` numbers the connections of all endpoints of a server.
+    pub fn new(tap: Tap, connections: Arc<AtomicU64>) -> Self {
+        Self { tap, connections }
+    }
+
+    /// For a connector that nobody watches.
+    pub fn none() -> Self {
+        Self::new(Tap::off(), Arc::default())
+    }
+
+    fn observer(&self) -> Observer {
+        let connection = self.connections.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        Observer::new(self.tap.clone(), connection, ENDPOINT)
+    }
+}
+
+/// The endpoint's name on the tap.
+const ENDPOINT: &str = "connector";
+
 /// Why a connection was closed without a reply.
 #[derive(Debug, thiserror::Error)]
 enum Closed {
@@ -76,6 +107,7 @@ pub async fn serve<B: ProviderBackend, E: Engine>(
     service: Arc<Service<B, E>>,
     listener: TcpListener,
     bounds: Bounds,
+    watch: Watch,
     mut stop: Stop,
 ) {
     let places = Arc::new(Semaphore::new(bounds.connections));
@@ -88,9 +120,9 @@ pub async fn serve<B: ProviderBackend, E: Engine>(
             accepted = listener.accept() => match (accepted, Arc::clone(&places).try_acquire_owned()) {
                 (Ok((stream, peer)), Ok(place)) => {
                     backoff = BACKOFF_MIN;
-                    let service = Arc::clone(&service);
+                    let (service, observer) = (Arc::clone(&service), watch.observer());
                     connections.spawn(async move {
-                        if let Err(reason) = one(&service, stream, bounds).await {
+                        if let Err(reason) = one(&service, stream, bounds, &observer).await {
                             debug!(%peer, %reason, "connector: closed without a reply");
                         }
                         drop(place);
@@ -125,19 +157,24 @@ async fn one<B: ProviderBackend, E: Engine>(
     service: &Arc<Service<B, E>>,
     mut stream: TcpStream,
     bounds: Bounds,
+    observer: &Observer,
 ) -> Result<(), Closed> {
     stream.set_nodelay(true)?;
     let request = read(&mut stream, service.frame_max());
-    let body = timeout(bounds.read_time, request).await.map_err(|_| Closed::Slow)??;
-    let frame = match timeout(service.answer_time(), service.answer(&body)).await {
+    let request = timeout(bounds.read_time, request).await.map_err(|_| Closed::Slow)??;
+    observer.offer(Direction::AToB, Kind::Connector, &request);
+    let body = request.get(CONNECTOR_PREFIX_LEN..).unwrap_or_default();
+    let frame = match timeout(service.answer_time(), service.answer(body)).await {
         Ok(Answer::Frame(frame)) => frame,
         Ok(Answer::Silent(reason)) => return Err(Closed::Silent(reason)),
         Err(_) => return Err(Closed::Silent("it took longer than a run may")),
     };
+    observer.offer(Direction::BToA, Kind::Connector, &frame);
     timeout(bounds.write_time, write(stream, &frame)).await.map_err(|_| Closed::Stuck)??;
     Ok(())
 }
 
+/// A whole frame, its length prefix first.
 async fn read(stream: &mut TcpStream, frame_max: u64) -> Result<BytesMut, Closed> {
     let mut prefix = [0; CONNECTOR_PREFIX_LEN];
     if stream.read(&mut prefix[..1]).await? == 0 {
@@ -148,15 +185,15 @@ async fn read(stream: &mut TcpStream, frame_max: u64) -> Result<BytesMut, Closed
     if len == 0 || u64::from(len) > frame_max {
         return Err(Closed::Length { len, max: frame_max });
     }
-    let mut body = BytesMut::new();
+    let mut frame = BytesMut::from(&prefix[..]);
     let mut rest = stream.take(u64::from(len));
     while rest.limit() > 0 {
-        body.reserve(READ_BYTES.max(body.len()).min(usize::try_from(rest.limit()).unwrap_or(usize::MAX)));
-        if rest.read_buf(&mut body).await? == 0 {
+        frame.reserve(READ_BYTES.max(frame.len()).min(usize::try_from(rest.limit()).unwrap_or(usize::MAX)));
+        if rest.read_buf(&mut frame).await? == 0 {
             return Err(Closed::Short);
         }
     }
-    Ok(body)
+    Ok(frame)
 }
 
 fn short(fault: io::Error) -> Closed {

@@ -13,7 +13,7 @@ use twolane_core::connector::replay::Retention;
 
 use super::backend::{NotReady, ProviderBackend};
 use super::callers::{Caller, Callers, CallersFault};
-use super::listen::{self, Bounds};
+use super::listen::{self, Bounds, Watch};
 use super::service::{Service, ServiceFault, Settings};
 use super::time::SystemClock;
 use crate::net::connection_file::{PublishFault, prepare_directory};
@@ -110,6 +110,15 @@ impl Serving {
 
 /// Starts a connector. When this returns, requests are answered.
 pub async fn start<B: ProviderBackend>(backend: B, plan: Plan) -> Result<Serving, StartFault> {
+    start_watched(backend, plan, Watch::none()).await
+}
+
+/// The same, shown on a tap.
+pub async fn start_watched<B: ProviderBackend>(
+    backend: B,
+    plan: Plan,
+    watch: Watch,
+) -> Result<Serving, StartFault> {
     backend.readiness().map_err(StartFault::Backend)?;
     let callers = Callers::new(plan.callers, plan.frame_max)?;
     prepare_directory(&plan.data_dir)?;
@@ -132,7 +141,7 @@ pub async fn start<B: ProviderBackend>(backend: B, plan: Plan) -> Result<Serving
     let (stopper, stop) = stop::channel();
     let task = tokio::spawn(async move {
         let purging = tokio::spawn(purge(Arc::clone(&service), plan.retention, stop.clone()));
-        listen::serve(service, listener, plan.bounds, stop).await;
+        listen::serve(service, listener, plan.bounds, watch, stop).await;
         if let Err(fault) = purging.await {
             error!(%fault, "the purge failed");
         }

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use twolane::connector::backend::failed;
-use twolane::connector::listen::{self, Bounds};
+use twolane::connector::listen::{self, Bounds, Watch};
 use twolane::connector::{
     Bounds as CallerBounds, Caller, Callers, Events, NotReady, Outcome, ProviderBackend, Service, Settings,
     Time, Turn,
@@ -172,7 +172,8 @@ impl World {
         let listener = listen::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stopper, stop) = stop::channel();
-        let serving = tokio::spawn(listen::serve(Arc::clone(&service), listener, sockets, stop));
+        let serving =
+            tokio::spawn(listen::serve(Arc::clone(&service), listener, sockets, Watch::none(), stop));
         Self { address, service, backend, hands, stopper, serving }
     }
 
