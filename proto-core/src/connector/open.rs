@@ -62,15 +62,20 @@ impl Changed {
 }
 
 impl Outside<'_> {
-    /// Opens the seal and gives the document in it, whose rules are not judged.
-    pub fn open(&self, key: &SealKey) -> Result<Vec<u8>, NotOpened> {
+    /// The envelope that a key is tried on, or why there is none.
+    pub fn sealed(&self) -> Result<ReadEnvelope<'_>, NotOpened> {
         if self.sort == Sort::Failure {
             return Err(NotOpened::Failure);
         }
         if self.payload_schema != EnvelopeSchema::ID {
             return Err(NotOpened::OtherPayload);
         }
-        let read = self.envelope().ok_or(NotOpened::NoEnvelope)?;
+        self.envelope().ok_or(NotOpened::NoEnvelope)
+    }
+
+    /// Opens the seal and gives the document in it, whose rules are not judged.
+    pub fn open(&self, key: &SealKey) -> Result<Vec<u8>, NotOpened> {
+        let read = self.sealed()?;
         let sealed = read.envelope.message_kind;
         match unsealed(key, &read.envelope, read.ciphertext) {
             Some(_) if sealed != way(self.sort) => Err(NotOpened::Direction { carried: self.sort, sealed }),

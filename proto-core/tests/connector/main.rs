@@ -7,6 +7,7 @@ mod documents;
 mod goldens;
 mod identity;
 mod made;
+mod opened;
 mod replay;
 mod rules;
 mod sealed;

@@ -15,6 +15,7 @@ mod decode;
 mod generate;
 mod keygen;
 mod log;
+mod open;
 mod open_files;
 mod open_page;
 mod replay;
@@ -71,6 +72,8 @@ enum Command {
     Tap(tap::Options),
     /// Ask a model through a connector: sealed, and paid for once however often it is sent
     Call(Box<call::Options>),
+    /// Open captured messages of a connector with their key: the documents as JSON
+    Open(open::Options),
     /// Make the secret of a connector's caller
     Keygen(keygen::Options),
     /// Print a new address of a running server's page
@@ -95,6 +98,7 @@ impl Cli {
             Command::Decode(options) => decode::run(options),
             Command::Tap(options) => tap::run(&global, &options),
             Command::Call(options) => call::run(&options),
+            Command::Open(options) => open::run(&options),
             Command::Keygen(options) => keygen::run(&options),
             Command::OpenPage(options) => open_page::run(&global, options),
             Command::Replay(options) => replay::run(&global, options),

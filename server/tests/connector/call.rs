@@ -208,8 +208,12 @@ fn a_secret_is_its_owners_alone_never_printed_and_never_lost_by_accident() {
 
 /// A server of the real process, as its documentation says to start one.
 fn serve(caller: &Caller) -> std::process::Child {
+    serve_with(caller, &["--no-http"])
+}
+
+pub(crate) fn serve_with(caller: &Caller, more: &[&str]) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_twolane"));
-    command.args(["serve", "--no-http", "--connector", "127.0.0.1:0"]);
+    command.args(["serve", "--connector", "127.0.0.1:0"]).args(more);
     for (flag, name) in [("--run-dir", "run"), ("--data-dir", "data"), ("--callers", "callers.toml")] {
         command.arg(flag).arg(caller.path(name));
     }
@@ -217,7 +221,7 @@ fn serve(caller: &Caller) -> std::process::Child {
 }
 
 /// Where it listens, once it says so.
-async fn listens(caller: &Caller) -> SocketAddr {
+pub(crate) async fn listens(caller: &Caller) -> SocketAddr {
     loop {
         let ports = fs::read(caller.path("run/ports.json")).unwrap_or_default();
         let ports: Value = serde_json::from_slice(&ports).unwrap_or_default();

@@ -9,6 +9,7 @@ mod configured;
 mod crash;
 mod history;
 mod hostile_servers;
+mod open;
 mod peers;
 mod program;
 mod refusing;

@@ -11,7 +11,7 @@ use super::live::Live;
 pub(super) const CHUNK_LEN: usize = 256 * 1024;
 
 /// A file or standard input. A file is read a chunk at a time; what may come to no end, a few chunks ahead.
-pub(super) struct Input {
+pub(in crate::cli) struct Input {
     from: From,
     name: String,
 }
@@ -22,7 +22,7 @@ enum From {
 }
 
 /// What comes next.
-pub(super) enum Next<'a> {
+pub(in crate::cli) enum Next<'a> {
     /// As many bytes as were there without waiting for more, at least one.
     Chunk(&'a [u8]),
     /// The input ended.
@@ -33,7 +33,7 @@ pub(super) enum Next<'a> {
 
 impl Input {
     /// Opens `path`, or standard input for `-`.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(in crate::cli) fn open(path: &Path) -> Result<Self, Failure> {
         if path == Path::new("-") {
             return Self::live(stdin(), "standard input".to_owned());
         }
@@ -64,7 +64,7 @@ impl Input {
     }
 
     /// The next bytes.
-    pub(super) fn next(&mut self) -> Result<Next<'_>, Failure> {
+    pub(in crate::cli) fn next(&mut self) -> Result<Next<'_>, Failure> {
         let next = match &mut self.from {
             From::File { file, chunk, .. } => read(file, chunk),
             From::Live(live) => live.next(),

@@ -1,6 +1,6 @@
 //! `twolane decode`: what a capture, a byte stream or a dump says, for people and programs.
 
-mod input;
+pub(super) mod input;
 mod json;
 mod live;
 mod looks;
@@ -8,7 +8,7 @@ mod printer;
 mod progress;
 mod summary;
 mod table;
-mod text;
+pub(super) mod text;
 mod tree;
 
 use std::io::{IsTerminal as _, stderr, stdout};

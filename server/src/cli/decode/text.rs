@@ -6,7 +6,7 @@ use twolane_capture::summary::is_unsafe;
 use twolane_core::limits::INTEGER_MAX;
 
 /// An integer as JSON: one that not every reader keeps exact is a string.
-pub(super) struct Integer(pub(super) u64);
+pub(in crate::cli) struct Integer(pub(in crate::cli) u64);
 
 impl Display for Integer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -16,7 +16,7 @@ impl Display for Integer {
 
 /// Appends characters of the wire up to `room` columns, escapes for those that are not safe; what was cut off shows as
 /// an ellipsis.
-pub(super) fn push_safe(characters: impl Iterator<Item = char>, room: usize, out: &mut String) {
+pub(in crate::cli) fn push_safe(characters: impl Iterator<Item = char>, room: usize, out: &mut String) {
     let (mut left, mut characters) = (room, characters.peekable());
     while let Some(character) = characters.next() {
         let start = out.len();
@@ -36,7 +36,7 @@ pub(super) fn push_safe(characters: impl Iterator<Item = char>, room: usize, out
 }
 
 /// Appends bytes in hexadecimal.
-pub(super) fn push_hex(bytes: &[u8], out: &mut String) {
+pub(in crate::cli) fn push_hex(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(out, "{byte:02x}");
@@ -44,7 +44,7 @@ pub(super) fn push_hex(bytes: &[u8], out: &mut String) {
 }
 
 /// Appends a JSON string.
-pub(super) fn push_quoted(text: &str, out: &mut String) {
+pub(in crate::cli) fn push_quoted(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
         match character {
@@ -57,7 +57,7 @@ pub(super) fn push_quoted(text: &str, out: &mut String) {
 }
 
 /// Appends a character as JSON's numeric escape. Every unsafe one is within 16 bits.
-pub(super) fn push_escape(character: char, out: &mut String) {
+pub(in crate::cli) fn push_escape(character: char, out: &mut String) {
     let _ = write!(out, "\\u{:04x}", u32::from(character));
 }
 
