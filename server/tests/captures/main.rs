@@ -8,4 +8,5 @@ mod pcap;
 mod peer;
 mod reading;
 mod recording;
+mod sealed;
 mod wireshark;

@@ -84,14 +84,14 @@ fn fixtures_written() {
     }
 }
 
-struct Tcpdump {
+pub(crate) struct Tcpdump {
     child: Child,
     chunks: Receiver<Vec<u8>>,
 }
 
 impl Tcpdump {
     /// Returns once it sees every packet that is sent from then on.
-    fn start(how: How, port: u16) -> Self {
+    pub(crate) fn start(how: How, port: u16) -> Self {
         let mut command = Command::new("tcpdump");
         command.args([
             "-i",
@@ -135,7 +135,7 @@ impl Tcpdump {
     }
 
     /// Waits for the end of the connection in both directions, and ends tcpdump; the whole file.
-    fn file(self) -> Vec<u8> {
+    pub(crate) fn file(self) -> Vec<u8> {
         let (mut file, mut source, mut ends) = (Vec::new(), Source::new(), Ends(0));
         while ends.0 < 2 {
             let chunk = self.chunks.recv_timeout(BOUND).expect("tcpdump saw the end of the connection");
