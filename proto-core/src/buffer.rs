@@ -5,6 +5,19 @@ use crate::frame::{Decoded, EndFault, Frame, FrameDecoder, FrameFault, Item};
 use crate::limits::HEADER_LEN_MAX;
 
 /// What a filled buffer gave.
+///
+/// ```
+/// use twolane_core::buffer::{Event, FrameBuffer};
+///
+/// // 64 bytes of storage: a display body of 1,024 bytes does not fit, and its sender is not made to wait.
+/// let mut storage = [0; 64];
+/// let mut frames = FrameBuffer::new(&mut storage).unwrap();
+/// let header = *b"\0\x04\0\0\x01\x03\x04\x01\0\x09\0\0\0\0\0\0\0";
+/// frames.space()[..17].copy_from_slice(&header);
+/// frames.advance(17);
+/// let Some(Event::Oversize(header)) = frames.take().unwrap() else { panic!("a frame that is too large") };
+/// assert_eq!((header.channel(), header.body_len()), (1, 1024));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A whole frame, borrowed from the buffer until the next call.
@@ -34,6 +47,13 @@ pub struct FrameBuffer<'b> {
 }
 
 /// The buffer cannot hold a header and one byte of body.
+///
+/// ```
+/// use twolane_core::buffer::{BufferTooSmall, FrameBuffer};
+///
+/// assert_eq!(FrameBuffer::MIN_LEN, 22);
+/// assert_eq!(FrameBuffer::new(&mut [0; 16]).unwrap_err(), BufferTooSmall { available: 16 });
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("buffer has {available} bytes, at least {} are needed", FrameBuffer::MIN_LEN)]
@@ -78,6 +98,23 @@ impl<'b> FrameBuffer<'b> {
 
     /// Drops `count` bytes from the front of [`unread`](Self::unread), which the decoder then never sees: those of a
     /// handshake. Bytes of frames are [`take`](Self::take)'s to drop.
+    ///
+    /// ```
+    /// use twolane_core::buffer::{Event, FrameBuffer};
+    /// use twolane_core::handshake::message::{Sighted, split};
+    ///
+    /// // The end of a handshake and the first frame in one segment: not a byte of the frame is lost.
+    /// let mut storage = [0; 64];
+    /// let mut frames = FrameBuffer::new(&mut storage).unwrap();
+    /// let wire = *b"\x02\0\0\0{}\0\0\0\0\x01\x07\x02\0\0\x05\0\0\0\0\0\0\0";
+    /// frames.space()[..wire.len()].copy_from_slice(&wire);
+    /// frames.advance(wire.len());
+    /// let Ok(Sighted::Message { consumed, .. }) = split(frames.unread()) else { panic!("a whole message") };
+    /// frames.consume(consumed);
+    /// assert!(matches!(frames.take(), Ok(Some(Event::Frame(_)))));
+    /// assert_eq!(frames.decoder().offset(), 17);
+    /// assert_eq!(frames.end(), Ok(()));
+    /// ```
     pub fn consume(&mut self, count: usize) {
         self.start = self.start.saturating_add(count).min(self.end);
     }

@@ -39,6 +39,27 @@ pub struct Decoded<'a> {
 ///
 /// Call [`decode`](Self::decode) until it answers [`Item::Need`], then read more. After a fault it stays failed,
 /// since a stream out of step cannot be trusted again.
+///
+/// ```
+/// use twolane_core::envelope::Version;
+/// use twolane_core::frame::{Decoded, Frame, FrameDecoder, Item};
+///
+/// // Two display frames, version 1; of the second one only the header has come.
+/// let wire = *b"\x02\0\0\0\x01\x03\x04\x01\0\x09\0\0\0\0\0\0\0{}\x08\0\0\0\x01\x03\x04\x01\0\x09\0\0\0\0\0\0\0";
+/// let mut decoder = FrameDecoder::new(1024);
+/// let Decoded { consumed, item: Item::Frame(Frame { header, body }) } = decoder.decode(&wire)? else {
+///     panic!("a whole frame")
+/// };
+/// assert_eq!((consumed, header.corr(), body), (19, 9, &b"{}"[..]));
+/// assert_eq!((decoder.version(), decoder.offset()), (Some(Version::V1), 19));
+///
+/// // 25 unread bytes make the next call useful.
+/// let rest = &wire[consumed..];
+/// assert_eq!(decoder.decode(rest)?, Decoded { consumed: 0, item: Item::Need(25) });
+/// // Where the stream ends here, it was cut.
+/// assert_eq!(decoder.end(rest).unwrap_err().to_string(), "stream ended inside a frame's body: 0 of 8 bytes");
+/// # Ok::<(), twolane_core::frame::FrameFault>(())
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Debug)]
 pub struct FrameDecoder {
@@ -58,6 +79,16 @@ impl FrameDecoder {
     }
 
     /// The same, refusing any version but `version` from the first frame on.
+    ///
+    /// ```
+    /// use twolane_core::envelope::Version;
+    /// use twolane_core::frame::{FrameDecoder, FrameFault, FrameReason};
+    ///
+    /// // The connection file declared version 2, the peer writes version 1.
+    /// let mut decoder = FrameDecoder::new(1024).with_version(Version::V2);
+    /// let reason = FrameReason::VersionChanged { latched: Version::V2, found: Version::V1 };
+    /// assert_eq!(decoder.decode(&[0, 0, 0, 0, 1]), Err(FrameFault { offset: 0, reason }));
+    /// ```
     #[must_use]
     pub const fn with_version(mut self, version: Version) -> Self {
         self.latched = Some(version);
@@ -220,6 +251,19 @@ impl FrameDecoder {
 const READ_AHEAD_BYTES: usize = 4096;
 
 /// Whole frames of one buffer; ends before whatever is none, which [`FrameDecoder::decode`] names.
+///
+/// ```
+/// use twolane_core::frame::{FrameDecoder, WholeFrames};
+///
+/// let ping = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+/// let mut wire = [0; 40];
+/// wire[..17].copy_from_slice(&ping);
+/// wire[17..34].copy_from_slice(&ping);
+/// let mut decoder = FrameDecoder::new(1024);
+/// let mut frames: WholeFrames<'_, '_> = decoder.whole_frames(&wire[..36]);
+/// assert_eq!(frames.by_ref().map(|frame| frame.header.corr()).sum::<u64>(), 10);
+/// assert_eq!(frames.unread(), &wire[34..36]);
+/// ```
 #[derive(Debug)]
 pub struct WholeFrames<'d, 'a> {
     decoder: &'d mut FrameDecoder,
@@ -283,6 +327,14 @@ pub enum FrameReason {
 }
 
 /// The part of a frame in which a stream ended.
+///
+/// ```
+/// use twolane_core::frame::{EndFault, FrameDecoder, Part};
+///
+/// let cut = FrameDecoder::new(1024).end(&[0, 0, 0, 0, 1, 7]);
+/// assert_eq!(cut, Err(EndFault { part: Part::Header, expected: 17, actual: 6 }));
+/// assert_eq!(Part::Header.name(), "header");
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -347,6 +399,16 @@ pub enum EncodeFault {
 }
 
 /// Checks that `body` may follow `header` on the wire: what a reader would refuse is not written.
+///
+/// ```
+/// use twolane_core::envelope::{Peeked, peek};
+/// use twolane_core::frame::{EncodeFault, check_frame};
+///
+/// let wire = *b"\x02\0\0\0\x01\x03\x04\x01\0\x09\0\0\0\0\0\0\0";
+/// let Ok(Peeked::Header(header)) = peek(&wire) else { panic!("a whole header") };
+/// assert_eq!(check_frame(&header, b"{}"), Ok(()));
+/// assert_eq!(check_frame(&header, b"{"), Err(EncodeFault::LengthMismatch { announced: 2, actual: 1 }));
+/// ```
 pub fn check_frame(header: &Header, body: &[u8]) -> Result<(), EncodeFault> {
     let announced = header.body_len();
     if announced as usize != body.len() {
@@ -359,6 +421,30 @@ pub fn check_frame(header: &Header, body: &[u8]) -> Result<(), EncodeFault> {
 }
 
 /// Writes a frame at the front of `out` and returns its length in bytes.
+///
+/// ```
+/// use twolane_core::envelope::{Flags, FrameType, Header, Parts, Version};
+/// use twolane_core::frame::{EncodeFault, encode_frame};
+///
+/// let body = br#"{"version":1,"run_id":"r","step_id":0,"seq":0,"payload":{"type":"cancel"}}"#;
+/// let header = Header::new(Parts {
+///     version: Version::V1,
+///     frame_type: FrameType::StreamData,
+///     flags: Flags::CONTROL,
+///     channel: 1,
+///     epoch: 0,
+///     corr: 4,
+///     len: body.len() as u32,
+/// })?;
+/// let mut out = [0; 128];
+/// let len = encode_frame(&header, body, &mut out).unwrap();
+/// assert_eq!(len, 17 + body.len());
+/// assert!(out[..len].ends_with(body));
+///
+/// let fault = EncodeFault::BufferTooSmall { needed: len, available: 16 };
+/// assert_eq!(encode_frame(&header, body, &mut out[..16]), Err(fault));
+/// # Ok::<(), twolane_core::envelope::HeaderFault>(())
+/// ```
 pub fn encode_frame(header: &Header, body: &[u8], out: &mut [u8]) -> Result<usize, EncodeFault> {
     check_frame(header, body)?;
     let head = header.encode();

@@ -1,4 +1,45 @@
 //! Every bound of the wire, in one place, with the relations between them checked at compile time.
+//!
+//! ```
+//! use twolane_core::limits::*;
+//!
+//! // Envelope: a frozen prefix, a header by version, a body.
+//! assert_eq!((PREFIX_LEN, HEADER_LEN_V1, HEADER_LEN_V2, HEADER_LEN_MAX), (5, 17, 21, 21));
+//! assert!(DISPLAY_BODY_MAX < CONTROL_BODY_MAX && CONTROL_BODY_MAX < BODY_LEN_MAX);
+//!
+//! // Handshake: what we write fits everywhere that what we read does, with room for the first frames behind it.
+//! assert_eq!((HANDSHAKE_PREFIX_LEN, NONCE_LEN, PROOF_LEN, DAEMON_ID_LEN), (4, 32, 32, 16));
+//! let buffer = [0; HANDSHAKE_PREFIX_LEN + HANDSHAKE_MESSAGE_MAX];
+//! assert!(CLIENT_WRITTEN_MAX < HANDSHAKE_WRITTEN_MAX && HANDSHAKE_WRITTEN_MAX < buffer.len());
+//! assert!(DAEMON_VER_WRITTEN_MAX <= CLAIM_KEPT_MAX, "a reader keeps all of our version");
+//! assert!(KEY_LEN_MIN < KEY_LEN_MAX && KEY_LEN_MAX < CONNECTION_FILE_MAX);
+//! assert_eq!(CONNECTION_FILE_ENDPOINTS_MAX, 8);
+//!
+//! // Readers: each bounds what one text can cost.
+//! assert_eq!((JSON_DEPTH_MAX, MSGPACK_DEPTH_MAX, OBJECT_MEMBERS_MAX), (64, 32, 64));
+//! assert_eq!((TREE_NODES_MAX, ID_LEN_MAX), (100_000, 256));
+//! assert_eq!(INTEGER_MAX as f64 as u64, INTEGER_MAX, "a reader that knows doubles alone keeps it");
+//!
+//! // Writers: one frame of a lane always fits the lane's queue.
+//! assert!(CONTROL_QUEUE_BYTES > HEADER_LEN_MAX + CONTROL_BODY_MAX as usize);
+//! assert!(DISPLAY_QUEUE_BYTES > HEADER_LEN_MAX + DISPLAY_BODY_MAX as usize);
+//! assert!(COALESCED_TEXT_MAX < DISPLAY_BODY_MAX as usize);
+//! assert_eq!((DISPLAY_QUEUE_ENTRIES, LAST_WAIT_MS), (1024, 100));
+//!
+//! // Connector: texts and lists of its documents.
+//! assert!(CALL_ID_MAX <= CONNECTOR_ID_MAX && CONNECTOR_NAME_MAX <= CONNECTOR_ID_MAX);
+//! assert!(STOP_ID_MAX < FAILURE_MESSAGE_MAX);
+//! assert!(TOOLS_MAX < INPUT_ITEMS_MAX && INPUT_ITEMS_MAX < EVENTS_MAX);
+//!
+//! // Seal: what surrounds a text, and how long a key may be used.
+//! assert_eq!((CONNECTOR_PREFIX_LEN, SEAL_NONCE_LEN, SEAL_TAG_LEN, SECRET_LEN_MIN), (4, 12, 16, 32));
+//! assert!(SEALS_RESERVED < SEALS_WARN && SEALS_WARN < SEALS_MAX);
+//! assert!(MIN_PAYLOAD_BYTES > SEAL_TAG_LEN as u64);
+//!
+//! // Replay: a tombstone outlives any clock that is still believed.
+//! assert!(CLOCK_LEAP_RUNNING_MS < CLOCK_LEAP_START_MS && CLOCK_LEAP_START_MS < TOMBSTONE_KEPT_MS);
+//! assert!(EXPIRY_SKEW_MS < FINISHED_KEPT_MS && FINISHED_KEPT_MS < TOMBSTONE_KEPT_MS);
+//! ```
 
 /// Bytes of the frozen prefix (`len`, `version`) that every version of the envelope starts with.
 pub const PREFIX_LEN: usize = 5;

@@ -3,6 +3,16 @@
 use super::{FrameType, field};
 
 /// The rule that a header breaks. Readers and writers refuse the same ones.
+///
+/// ```
+/// use twolane_core::envelope::{HeaderFault, peek};
+///
+/// let wire = [0, 0, 0, 0, 1, 7, 0x12, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+/// let fault = peek(&wire).unwrap_err();
+/// assert_eq!(fault, HeaderFault::ReservedFlags { bits: 0x12 });
+/// assert_eq!(fault.offset(), 6);
+/// assert_eq!(fault.to_string(), "flags 0x12 set reserved bits; version 1 keeps bits 4-7 zero");
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderFault {
@@ -81,6 +91,14 @@ impl HeaderFault {
 }
 
 /// Why a StreamData frame belongs to no lane.
+///
+/// ```
+/// use twolane_core::envelope::{FrameType, LaneFault, Peeked, peek};
+///
+/// let wire = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+/// let Ok(Peeked::Header(ping)) = peek(&wire) else { panic!("a whole header") };
+/// assert_eq!(ping.lane(), Err(LaneFault::NotStreamData(FrameType::Ping)));
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaneFault {

@@ -29,12 +29,39 @@ pub enum Admission {
 }
 
 /// Byte 6 of a header. Which bits are legal depends on version and type: [`Header::new`](super::Header::new) says.
+///
+/// ```
+/// use twolane_core::envelope::{Admission, Flags, Priority, Version};
+///
+/// assert_eq!(Flags::CONTROL.with_last(), Flags::CONTROL_LAST);
+/// assert_eq!(Flags::NONE.priority(), Some(Priority::Passive));
+///
+/// // A display frame is Background; version 2 says beside it that it may be shed.
+/// assert_eq!(Flags::display(Version::V1).bits(), 0x04);
+/// let display = Flags::display(Version::V2);
+/// assert_eq!(display.priority(), Some(Priority::Background));
+/// assert_eq!(display.admission(), Some(Admission::Sheddable));
+///
+/// // Priority 3 is illegal, which Header::new refuses by name.
+/// let flags = Flags::from_bits(Flags::PRIORITY);
+/// assert_eq!(flags.priority(), None);
+/// assert!(!flags.is_last() && !flags.is_binary());
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Flags(u8);
 
 impl Flags {
     /// Bit 0: the body is not text.
+    ///
+    /// ```
+    /// use twolane_core::envelope::Flags;
+    ///
+    /// let flags = Flags::from_bits(Flags::BINARY | Flags::LAST | Flags::DAEMON_ORIGIN | Flags::SUBSCRIPTION);
+    /// assert!(flags.is_binary() && flags.is_last() && flags.is_daemon_origin() && flags.is_subscription());
+    /// // Version 1 knows the low half alone.
+    /// assert_eq!(Flags::RESERVED_V1, Flags::ADMISSION | Flags::DAEMON_ORIGIN | Flags::SUBSCRIPTION);
+    /// ```
     pub const BINARY: u8 = 0x01;
     /// Bits 1-2: [`Priority`].
     pub const PRIORITY: u8 = 0x06;

@@ -35,6 +35,14 @@ pub(crate) mod field {
 }
 
 /// Envelope version; it chooses the length of the header.
+///
+/// ```
+/// use twolane_core::envelope::Version;
+///
+/// let version = Version::from_number(2).unwrap();
+/// assert_eq!((version, version.number(), version.header_len()), (Version::V2, 2, 21));
+/// assert_eq!(Version::from_number(3), None);
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
@@ -72,6 +80,15 @@ impl Version {
 }
 
 /// What a frame is for.
+///
+/// ```
+/// use twolane_core::envelope::FrameType;
+///
+/// let ping = FrameType::from_code(7).unwrap();
+/// assert_eq!((ping.code(), ping.name(), ping.is_pure_header()), (7, "Ping", true));
+/// assert_eq!(FrameType::from_code(12), None);
+/// assert_eq!(FrameType::ALL.iter().filter(|of| of.is_pure_header()).count(), 4);
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -163,6 +180,14 @@ impl fmt::Display for FrameType {
 }
 
 /// One stream on a lane socket: the channel, in version 2 together with the epoch.
+///
+/// ```
+/// use twolane_core::envelope::Generation;
+///
+/// let first = Generation { epoch: 0, channel: 7 };
+/// let after_restart = Generation { epoch: 1, channel: 7 };
+/// assert_ne!(first, after_restart);
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Generation {
@@ -173,6 +198,12 @@ pub struct Generation {
 }
 
 /// The two lanes of a lane socket.
+///
+/// ```
+/// use twolane_core::envelope::Lane;
+///
+/// assert_eq!([Lane::Control, Lane::Display].map(Lane::name), ["control", "display"]);
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
@@ -213,6 +244,33 @@ pub struct Parts {
 }
 
 /// A header that keeps every rule of its version. Only [`peek`] and [`Header::new`] make one.
+///
+/// ```
+/// use twolane_core::envelope::{Flags, FrameType, Generation, Header, HeaderFault, Lane, Parts, Version};
+///
+/// // A control frame of 120 bytes on generation 3, step 9.
+/// let parts = Parts {
+///     version: Version::V2,
+///     frame_type: FrameType::StreamData,
+///     flags: Flags::CONTROL,
+///     channel: 3,
+///     epoch: 1,
+///     corr: 9,
+///     len: 120,
+/// };
+/// let header = Header::new(parts)?;
+/// assert_eq!(header.lane(), Ok(Lane::Control));
+/// assert_eq!(header.generation(), Generation { epoch: 1, channel: 3 });
+/// assert_eq!((header.version(), header.frame_type(), header.flags()), (parts.version, parts.frame_type, parts.flags));
+/// assert_eq!((header.channel(), header.epoch(), header.corr(), header.body_len()), (3, 1, 9, 120));
+/// assert_eq!(header.encode()[..7], [120, 0, 0, 0, 2, 3, 0x02]);
+///
+/// // What a reader would refuse cannot be made: a Goodbye has no body.
+/// let goodbye = Parts { frame_type: FrameType::Goodbye, ..header.parts() };
+/// let fault = HeaderFault::PureHeaderWithBody { frame_type: FrameType::Goodbye, len: 120 };
+/// assert_eq!(Header::new(goodbye), Err(fault));
+/// # Ok::<(), HeaderFault>(())
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -347,6 +405,15 @@ const fn flags_fault(version: Version, frame_type: FrameType, flags: Flags) -> O
 }
 
 /// An encoded header; dereferences to its 17 or 21 bytes.
+///
+/// ```
+/// use twolane_core::envelope::{HeaderBytes, Peeked, peek};
+///
+/// let wire = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+/// let Ok(Peeked::Header(ping)) = peek(&wire) else { panic!("a whole header") };
+/// let bytes: HeaderBytes = ping.encode();
+/// assert_eq!(*bytes, wire);
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderBytes {
@@ -378,6 +445,19 @@ pub enum Peeked {
 /// Reads the header at the start of `unread`, as far as it is there.
 ///
 /// The version in byte 4 is judged as soon as five bytes are there, so an unknown one never waits for more.
+///
+/// ```
+/// use twolane_core::envelope::{HeaderFault, Peeked, peek};
+///
+/// // 64 KiB of StreamData on the display lane of generation 1, version 1.
+/// let wire = [0, 0, 1, 0, 1, 3, 0x04, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0];
+/// let Ok(Peeked::Header(header)) = peek(&wire) else { panic!("a whole header") };
+/// assert_eq!((header.channel(), header.corr(), header.body_len()), (1, 9, 65_536));
+///
+/// assert_eq!(peek(&wire[..4]), Ok(Peeked::Need(5)));
+/// assert_eq!(peek(&wire[..5]), Ok(Peeked::Need(17)));
+/// assert_eq!(peek(&[0, 0, 0, 0, 3]), Err(HeaderFault::UnknownVersion { found: 3 }));
+/// ```
 #[inline(always)]
 pub const fn peek(unread: &[u8]) -> Result<Peeked, HeaderFault> {
     if cfg!(twolane_backend = "compact") {

@@ -10,6 +10,25 @@ use crate::limits::CLIENT_WRITTEN_MAX;
 /// The client's side of one handshake: send [`hello`](Self::hello), then hand over what comes back.
 ///
 /// Message 3 exists only once the server has proven that it holds the key and is the expected process.
+///
+/// ```
+/// use twolane_core::handshake::{ClientHandshake, ClientStep, DaemonId, Key, ServerHandshake, ServerStep};
+///
+/// let (key, daemon_id) = (Key::new(&[7; 32]).unwrap(), DaemonId([1; 16]));
+/// // The nonces are random in earnest.
+/// let mut client = ClientHandshake::new(&key, daemon_id, [2; 32]);
+/// let mut server = ServerHandshake::new(&key, daemon_id, [3; 32], "twolane 0.1").unwrap();
+/// let ServerStep::Prove(proof) = server.receive(&client.hello())?.step else { panic!("a whole message 1") };
+///
+/// // A part of message 2 tells how long it is.
+/// let ClientStep::Need(len) = client.receive(&proof[..4])?.step else { panic!("a part is not enough") };
+/// assert_eq!(len, proof.len());
+/// let received = client.receive(&proof)?;
+/// let ClientStep::Authenticated { auth } = received.step else { panic!("the server proved itself") };
+/// assert_eq!((received.consumed, client.daemon_ver()), (proof.len(), Some("twolane 0.1")));
+/// assert!(matches!(server.receive(&auth)?.step, ServerStep::Authenticated));
+/// # Ok::<(), twolane_core::handshake::HandshakeFault>(())
+/// ```
 pub struct ClientHandshake {
     key: Key,
     expected: DaemonId,

@@ -8,6 +8,15 @@ use crate::scan::string::JsonStr;
 use crate::scan::value::{Elements, MemberFault, MemberReason, Value, string_at};
 
 /// Where and why an object is not what it has to be.
+///
+/// ```
+/// use twolane_core::handshake::message::ClientHello;
+/// use twolane_core::handshake::{FieldFault, FieldReason};
+///
+/// let fault = ClientHello::parse(br#"{"role":"client"}"#).unwrap_err();
+/// assert_eq!(fault, FieldFault { offset: 16, reason: FieldReason::Missing("client_nonce") });
+/// assert_eq!(fault.to_string(), "byte 16: member `client_nonce` is missing");
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]

@@ -12,6 +12,19 @@ use crate::limits::{KEY_LEN_MAX, KEY_LEN_MIN};
 use crate::scan::value::Value;
 
 /// A connection key, 32 to 128 bytes. Overwritten when dropped; shown by nothing.
+///
+/// ```
+/// use twolane_core::handshake::{Key, KeyFault, KeyTextFault, KeyTextReason};
+///
+/// assert_eq!(Key::new(&[7; 31]).unwrap_err(), KeyFault::TooShort { len: 31 });
+/// let key = Key::new(&[7; 32]).unwrap();
+/// assert_eq!(format!("{key:?}"), "Key(..)");
+///
+/// // A key file may be 64 hexadecimal digits and a line end.
+/// assert!(Key::from_text(format!("{}\n", "07".repeat(32)).as_bytes()).is_ok());
+/// let fault = KeyTextFault { offset: 0, reason: KeyTextReason::HexLength { found: 8 } };
+/// assert_eq!(Key::from_text(b"07070707").unwrap_err(), fault);
+/// ```
 #[derive(Clone)]
 pub struct Key {
     bytes: Vec<u8, KEY_LEN_MAX>,

@@ -47,6 +47,18 @@ pub enum LengthFault {
 }
 
 /// Looks for one message at the front of the unread bytes: a u32 little-endian length of 1..=4096, then its text.
+///
+/// ```
+/// use twolane_core::handshake::message::{LengthFault, Sighted, split};
+///
+/// let unread = b"\x0f\0\0\0{\"role\":\"none\"}...";
+/// assert_eq!(split(&unread[..2]), Ok(Sighted::Need(4)));
+/// assert_eq!(split(&unread[..9]), Ok(Sighted::Need(19)));
+/// let Ok(Sighted::Message { consumed, json }) = split(unread) else { panic!("a whole message") };
+/// assert_eq!((consumed, &unread[json]), (19, &br#"{"role":"none"}"#[..]));
+/// // A length is refused before a byte behind it has come.
+/// assert_eq!(split(&4097_u32.to_le_bytes()), Err(LengthFault::TooLong { len: 4097 }));
+/// ```
 pub fn split(unread: &[u8]) -> Result<Sighted, LengthFault> {
     let Some((prefix, _)) = unread.split_first_chunk::<HANDSHAKE_PREFIX_LEN>() else {
         return Ok(Sighted::Need(HANDSHAKE_PREFIX_LEN));
@@ -65,6 +77,18 @@ pub fn split(unread: &[u8]) -> Result<Sighted, LengthFault> {
 }
 
 /// Message 1, from the client.
+///
+/// ```
+/// use twolane_core::handshake::message::{ClientHello, Message};
+/// use twolane_core::handshake::{ClientHandshake, DaemonId, Key};
+///
+/// let client = ClientHandshake::new(&Key::new(&[7; 32]).unwrap(), DaemonId([1; 16]), [2; 32]);
+/// let sent: Message<176> = client.hello();
+/// // Behind the length prefix.
+/// let hello = ClientHello::parse(&sent[4..]).unwrap();
+/// assert_eq!(hello.nonce, [2; 32]);
+/// assert!(hello.role == *"client");
+/// ```
 #[derive(Clone)]
 pub struct ClientHello<'a> {
     /// The client's nonce.
@@ -99,6 +123,25 @@ impl fmt::Debug for ClientHello<'_> {
 }
 
 /// Message 2, from the server.
+///
+/// ```
+/// use twolane_core::handshake::message::{ClientAuth, ServerProof, verify_client_auth, verify_server_proof};
+/// use twolane_core::handshake::{ClientHandshake, ClientStep, DaemonId, Key, ServerHandshake, ServerStep};
+///
+/// // What a capture holds of a handshake between the two, as a reader with the key sees it.
+/// let (key, daemon_id) = (Key::new(&[7; 32]).unwrap(), DaemonId([1; 16]));
+/// let mut client = ClientHandshake::new(&key, daemon_id, [2; 32]);
+/// let mut server = ServerHandshake::new(&key, daemon_id, [3; 32], "twolane 0.1").unwrap();
+/// let ServerStep::Prove(message_2) = server.receive(&client.hello())?.step else { panic!("a whole message 1") };
+/// let ClientStep::Authenticated { auth } = client.receive(&message_2)?.step else { panic!("a whole message 2") };
+///
+/// let proof = ServerProof::parse(&message_2[4..]).unwrap();
+/// assert_eq!((proof.daemon_id, proof.server_nonce), (daemon_id, [3; 32]));
+/// assert!(verify_server_proof(&key, &[2; 32], &proof.server_nonce, &proof.daemon_id, &proof.server_proof));
+/// let auth = ClientAuth::parse(&auth[4..]).unwrap();
+/// assert!(verify_client_auth(&key, &[2; 32], &proof.server_nonce, &proof.daemon_id, &auth.client_auth));
+/// # Ok::<(), twolane_core::handshake::HandshakeFault>(())
+/// ```
 #[derive(Clone)]
 pub struct ServerProof<'a> {
     /// The process that the server says it is; covered by the proof.
@@ -147,6 +190,14 @@ impl fmt::Debug for ServerProof<'_> {
 }
 
 /// Message 3, from the client.
+///
+/// ```
+/// use twolane_core::handshake::MessageFault;
+/// use twolane_core::handshake::message::ClientAuth;
+///
+/// let fault: MessageFault = ClientAuth::parse(br#"{"client_auth":[1,2,3]}"#).unwrap_err();
+/// assert_eq!(fault.to_string(), "byte 15: member `client_auth`: 3 elements, expected 32");
+/// ```
 #[derive(Clone)]
 pub struct ClientAuth {
     /// The proof that the client holds the key.

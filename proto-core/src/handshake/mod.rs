@@ -23,9 +23,24 @@ use crate::scan::string::JsonStr;
 use message::LengthFault;
 
 /// Fresh random bytes of one side for one handshake.
+///
+/// ```
+/// use twolane_core::handshake::Nonce;
+///
+/// // From the system's random source in earnest; without one, no handshake.
+/// let drawn = [0x5a; 32];
+/// let nonce: Nonce = drawn;
+/// assert_eq!(nonce.len(), twolane_core::limits::NONCE_LEN);
+/// ```
 pub type Nonce = [u8; NONCE_LEN];
 
 /// Which process serves an endpoint. Not a secret.
+///
+/// ```
+/// use twolane_core::handshake::DaemonId;
+///
+/// assert_eq!(DaemonId([0xa7; 16]).to_string(), "a7".repeat(16));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DaemonId(pub [u8; DAEMON_ID_LEN]);
 
@@ -83,6 +98,28 @@ impl fmt::Display for Stage {
 }
 
 /// Why a handshake failed, on which message. For the log, metrics and the local caller; the peer is told nothing.
+///
+/// ```
+/// use twolane_core::handshake::{
+///     ClientHandshake, DaemonId, HandshakeFault, HandshakeReason, Key, Received, ServerHandshake, ServerStep, Stage,
+/// };
+///
+/// // A server with another key, and one that holds the key but is another process.
+/// let key = Key::new(&[7; 32]).unwrap();
+/// let cases = [
+///     (Key::new(&[8; 32]).unwrap(), DaemonId([1; 16]), HandshakeReason::ProofMismatch),
+///     (key.clone(), DaemonId([9; 16]), HandshakeReason::WrongDaemon),
+/// ];
+/// for (other_key, other_id, reason) in cases {
+///     let mut client = ClientHandshake::new(&key, DaemonId([1; 16]), [2; 32]);
+///     let mut server = ServerHandshake::new(&other_key, other_id, [3; 32], "").unwrap();
+///     let Ok(Received { step: ServerStep::Prove(proof), .. }) = server.receive(&client.hello()) else {
+///         panic!("a hello holds no secret")
+///     };
+///     assert_eq!(client.receive(&proof).unwrap_err(), HandshakeFault { stage: Stage::ServerProof, reason });
+/// }
+/// assert_eq!((Stage::ServerProof.name(), HandshakeReason::WrongDaemon.name()), ("ServerProof", "wrong_daemon"));
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("handshake failed at {stage}: {reason}")]

@@ -10,6 +10,24 @@ use super::{Claim, DaemonId, HandshakeFault, HandshakeReason, Key, Nonce, Receiv
 use crate::limits::DAEMON_VER_WRITTEN_MAX;
 
 /// The server's side of one handshake: hand over what comes, send what it says.
+///
+/// ```
+/// use twolane_core::handshake::{ClientHandshake, ClientStep, DaemonId, Key, ServerHandshake, ServerStep};
+///
+/// let (key, daemon_id) = (Key::new(&[7; 32]).unwrap(), DaemonId([1; 16]));
+/// // The nonces are random in earnest.
+/// let mut server = ServerHandshake::new(&key, daemon_id, [3; 32], "twolane 0.1").unwrap();
+/// assert!(matches!(server.receive(&[])?.step, ServerStep::Need(4)));
+///
+/// let mut client = ClientHandshake::new(&key, daemon_id, [2; 32]);
+/// let ServerStep::Prove(proof) = server.receive(&client.hello())?.step else { panic!("a whole message 1") };
+/// assert_eq!(server.role(), Some("client"));
+/// let ClientStep::Authenticated { auth } = client.receive(&proof)?.step else { panic!("a whole message 2") };
+/// let received = server.receive(&auth)?;
+/// assert!(matches!(received.step, ServerStep::Authenticated));
+/// assert_eq!(received.consumed, auth.len());
+/// # Ok::<(), twolane_core::handshake::HandshakeFault>(())
+/// ```
 pub struct ServerHandshake {
     key: Key,
     daemon_id: DaemonId,
@@ -35,6 +53,14 @@ pub enum ServerStep {
 }
 
 /// The version of this server, from the local caller, is longer than a message has room for.
+///
+/// ```
+/// use twolane_core::handshake::{DaemonId, DaemonVerTooLong, Key, ServerHandshake};
+///
+/// let key = Key::new(&[7; 32]).unwrap();
+/// let refused = ServerHandshake::new(&key, DaemonId([1; 16]), [3; 32], &"v".repeat(65));
+/// assert_eq!(refused.unwrap_err(), DaemonVerTooLong { len: 65 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("daemon_ver has {len} bytes, at most 64 are allowed")]
 pub struct DaemonVerTooLong {

@@ -6,6 +6,22 @@ use crate::limits::INTEGER_MAX;
 /// Follows one lane of one generation on one connection and direction.
 ///
 /// A breach is reported once and never repaired: checking goes on from the frame that broke the law.
+///
+/// ```
+/// use twolane_core::envelope::Lane;
+/// use twolane_core::lanes::law::{Breach, Law, Verdict};
+///
+/// let mut display = Law::from_start(Lane::Display);
+/// assert_eq!(display.check(0, None), Verdict::Kept);
+/// // Three frames were shed; the gap that stands for them has the seq of the last.
+/// assert_eq!(display.check(3, Some(3)), Verdict::Kept);
+/// // 4 never came, and nothing accounts for it.
+/// assert_eq!(display.check(5, None), Verdict::Broken(Breach::Seq { expected: 4, found: 5 }));
+/// assert_eq!(display.check(6, None), Verdict::Kept);
+///
+/// // A capture that begins in the middle.
+/// assert_eq!(Law::joining(Lane::Control).check(17, None), Verdict::Joined);
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Law {

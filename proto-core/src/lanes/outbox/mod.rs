@@ -60,6 +60,21 @@ pub struct Place<'a> {
 }
 
 /// Why a payload did not enter. Nothing changed: no seq was used.
+///
+/// ```
+/// use twolane_core::envelope::{Generation, Version};
+/// use twolane_core::lanes::outbox::{Budget, Outbox, Place, PushFault};
+///
+/// let place = Place { generation: Generation { epoch: 0, channel: 1 }, corr: 4, run_id: "run", step_id: 1 };
+/// let mut outbox = Outbox::new(Version::V1, Budget { control_bytes: 100, ..Budget::default() });
+/// let cancel = br#"{"type":"cancel"}"#;
+/// outbox.push_control(0, place, cancel, false).unwrap();
+/// // The producer waits until frames were taken.
+/// assert_eq!(outbox.push_control(0, place, cancel, true), Err(PushFault::Full));
+/// outbox.take_frame(0, &mut Vec::new());
+/// outbox.push_control(0, place, cancel, true).unwrap();
+/// assert_eq!(outbox.push_display(place, cancel), Err(PushFault::Ended));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PushFault {
     /// The control queue is full: wait until frames were taken, then push again.
@@ -92,6 +107,31 @@ pub enum PushFault {
 }
 
 /// The queue of one connection's writer. Times are milliseconds of any clock that does not go back.
+///
+/// ```
+/// use twolane_core::envelope::{Generation, Lane, Version};
+/// use twolane_core::lanes::outbox::{Budget, Outbox, Place};
+///
+/// let place = Place { generation: Generation { epoch: 0, channel: 1 }, corr: 4, run_id: "run", step_id: 1 };
+/// let mut outbox = Outbox::new(Version::V1, Budget { display_entries: 1, ..Budget::default() });
+///
+/// // The hop before lost two; then two events, of which the budget keeps one; then control that ends the generation.
+/// outbox.push_gap(place, 2).unwrap();
+/// assert_eq!(outbox.push_display(place, br#"{"type":"future","n":1}"#), Ok(0));
+/// assert_eq!(outbox.push_display(place, br#"{"type":"future","n":2}"#), Ok(1));
+/// outbox.push_control(50, place, br#"{"type":"cancel"}"#, true).unwrap();
+/// assert!(outbox.has_display() && outbox.has_control() && outbox.queued_bytes() > 100);
+/// assert_eq!(outbox.shed_total(), 1);
+///
+/// // Display goes before the LAST of its generation while there is time: until 150 ms.
+/// assert!(!outbox.has_urgent(149));
+/// assert_eq!((outbox.next_deadline_ms(), outbox.has_urgent(150)), (Some(150), true));
+/// let mut wire = Vec::new();
+/// assert_eq!(outbox.take_urgent(60, &mut wire), None);
+/// while outbox.take_display(&mut wire) {}
+/// assert_eq!(outbox.take_frame(60, &mut wire), Some(Lane::Control));
+/// assert!(outbox.is_empty() && wire.ends_with(br#""payload":{"type":"cancel"}}"#));
+/// ```
 #[derive(Debug)]
 pub struct Outbox {
     version: Version,
