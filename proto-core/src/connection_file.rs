@@ -23,6 +23,42 @@ const SCHEMA: u64 = 1;
 const ADDRESS_TEXT_MAX: usize = 45;
 
 /// What a connection file says. Its `Debug` does not show the key.
+///
+/// ```
+/// use twolane_core::connection_file::{
+///     ConnectionFile, ConnectionFileParts, Endpoint, EndpointFault, EndpointReason, write,
+/// };
+/// use twolane_core::envelope::Version;
+/// use twolane_core::handshake::{DaemonId, Key};
+///
+/// // What a server writes and a client reads; one of the endpoints is on another machine.
+/// let mut text = String::new();
+/// write(
+///     &ConnectionFileParts {
+///         version: Version::V2,
+///         endpoints: &["127.0.0.1:4710".parse().unwrap(), "192.0.2.7:4710".parse().unwrap()],
+///         key: &Key::new(&[7; 32]).unwrap(),
+///         daemon_id: DaemonId([1; 16]),
+///         pid: 4711,
+///         daemon_ver: "twolane 0.1",
+///     },
+///     &mut text,
+/// )
+/// .unwrap();
+///
+/// let file = ConnectionFile::parse(text.as_bytes()).unwrap();
+/// assert_eq!((file.wire_version(), file.daemon_id(), file.pid()), (Some(Version::V2), DaemonId([1; 16]), 4711));
+/// assert!(file.daemon_ver() == "twolane 0.1");
+/// assert_eq!(format!("{:?}", file.key()), "Key(..)");
+///
+/// // Only the loopback endpoint is for connecting.
+/// let other = EndpointFault { index: 1, reason: EndpointReason::NotLoopback };
+/// let found: Vec<_> = file.loopback_endpoints().collect();
+/// assert_eq!(found, [Ok("127.0.0.1:4710".parse().unwrap()), Err(other)]);
+/// let Endpoint { host, port } = file.endpoints()[1];
+/// assert!(host == "192.0.2.7" && port == 4710);
+/// assert_eq!(file.endpoints()[1].loopback(), Err(EndpointReason::NotLoopback));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ConnectionFile<'a> {
     wire_version: Option<Version>,
@@ -134,6 +170,14 @@ impl<'a> ConnectionFile<'a> {
 }
 
 /// Where and why a text is no connection file. The text of the file is not in it.
+///
+/// ```
+/// use twolane_core::connection_file::{ConnectionFile, ConnectionFileFault, ConnectionFileReason};
+///
+/// let fault: ConnectionFileFault = ConnectionFile::parse(br#"{"schema": 2}"#).unwrap_err();
+/// assert_eq!(fault.reason, ConnectionFileReason::UnsupportedSchema { found: 2 });
+/// assert_eq!(fault.to_string(), "byte 11: member `schema`: 2 is not supported, expected 1");
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
@@ -207,6 +251,27 @@ pub struct ConnectionFileParts<'a> {
 /// there for version 2 only. An error if `out` fails, and for a number of endpoints that no reader would accept.
 ///
 /// The key is in the text: mind where `out` puts it.
+///
+/// ```
+/// use twolane_core::connection_file::{ConnectionFileParts, write};
+/// use twolane_core::envelope::Version;
+/// use twolane_core::handshake::{DaemonId, Key};
+///
+/// let key = Key::new(&[7; 32]).unwrap();
+/// let parts = ConnectionFileParts {
+///     version: Version::V1,
+///     endpoints: &["[::1]:4710".parse().unwrap()],
+///     key: &key,
+///     daemon_id: DaemonId([1; 16]),
+///     pid: 4711,
+///     daemon_ver: "twolane 0.1",
+/// };
+/// let mut text = String::new();
+/// write(&parts, &mut text).unwrap();
+/// assert!(text.starts_with("{\n  \"schema\": 1,\n  \"endpoints\": [\n    {\n      \"host\": \"::1\","));
+/// // No reader would take a file without an endpoint.
+/// assert!(write(&ConnectionFileParts { endpoints: &[], ..parts }, &mut text).is_err());
+/// ```
 pub fn write(parts: &ConnectionFileParts<'_>, out: &mut impl fmt::Write) -> fmt::Result {
     if !(1..=CONNECTION_FILE_ENDPOINTS_MAX).contains(&parts.endpoints.len()) {
         return Err(fmt::Error);

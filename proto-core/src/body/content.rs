@@ -7,6 +7,16 @@ use crate::scan::string::JsonStr;
 use crate::scan::value::Value;
 
 /// Why a step ended.
+///
+/// ```
+/// use twolane_core::body::FinishReason;
+/// use twolane_core::scan::value::Value;
+///
+/// let name = |text| Value::parse(text).unwrap().as_str().unwrap();
+/// assert_eq!(FinishReason::read(name(br#""tool_calls""#)), FinishReason::ToolCalls);
+/// let FinishReason::Other { name } = FinishReason::read(name(br#""refusal""#)) else { panic!("a later reason") };
+/// assert!(name == "refusal");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinishReason<'a> {
     /// The model was done.
@@ -44,6 +54,16 @@ impl<'a> FinishReason<'a> {
 }
 
 /// Tokens of a step. What is absent is unknown, never 0.
+///
+/// ```
+/// use twolane_core::body::Usage;
+/// use twolane_core::scan::value::Value;
+///
+/// let object = Value::parse(br#"{"input_tokens":100,"cached_input_tokens":900,"output_tokens":20}"#).unwrap();
+/// let usage = Usage::read(object).unwrap();
+/// assert_eq!((usage.fill_tokens(), usage.output_tokens, usage.reasoning_tokens), (Some(1000), Some(20), None));
+/// assert_eq!(Usage::default().fill_tokens(), None, "unknown is not 0");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Read anew.
@@ -100,6 +120,21 @@ pub enum ErrorClass {
 }
 
 /// How a provider failed.
+///
+/// ```
+/// use twolane_core::body::{ErrorClass, ProviderError};
+/// use twolane_core::scan::value::Value;
+///
+/// let text = br#"{"class":"transient","message":"busy","status":503,"retry_after_secs":1.5}"#;
+/// let error = ProviderError::read(Value::parse(text).unwrap()).unwrap();
+/// assert_eq!((error.class(), error.status, error.retry_after_secs), (ErrorClass::Transient, Some(503), Some("1.5")));
+///
+/// // The spelling of a class that this schema does not know is kept, to be written back.
+/// let text = br#"{"class":"on_strike","message":""}"#;
+/// let error = ProviderError::read(Value::parse(text).unwrap()).unwrap();
+/// assert_eq!(error.class(), ErrorClass::Unfamiliar);
+/// assert!(error.class_name == "on_strike");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderError<'a> {
     /// The class as spelled, to be written back unchanged.

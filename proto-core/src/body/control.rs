@@ -10,6 +10,22 @@ use crate::scan::string::JsonStr;
 use crate::scan::value::Value;
 
 /// One control unit of a provider socket, in either direction.
+///
+/// ```
+/// use twolane_core::body::{FinishReason, Payload, ProviderControl};
+///
+/// let payload = br#"{"type":"step_finished","finish_reason":"stop","usage":{"output_tokens":12}}"#;
+/// let finished = Payload::parse(payload).unwrap();
+/// let Ok(ProviderControl::StepFinished { finish_reason, usage }) = ProviderControl::from_provider(&finished) else {
+///     panic!("the end of a step")
+/// };
+/// assert_eq!((finish_reason, usage.output_tokens, usage.input_tokens), (FinishReason::Stop, Some(12), None));
+///
+/// // The same tag never comes from a runner; a cancel does.
+/// assert!(ProviderControl::from_runner(&finished).is_err());
+/// let cancel = Payload::parse(br#"{"type":"cancel"}"#).unwrap();
+/// assert!(matches!(ProviderControl::from_runner(&cancel), Ok(ProviderControl::Cancel)));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum ProviderControl<'a> {
     /// The provider's answer begins.

@@ -8,6 +8,21 @@ use crate::envelope::Lane;
 use crate::scan::string::JsonStr;
 
 /// One event of the display lane.
+///
+/// ```
+/// use twolane_core::body::{DisplayEvent, Payload};
+///
+/// let delta = Payload::parse(br#"{"type":"text_delta","message_id":"m","delta":"caf\u00e9"}"#).unwrap();
+/// let Ok(DisplayEvent::TextDelta { message_id, delta, tool_call_id: None }) = DisplayEvent::read(&delta) else {
+///     panic!("a delta of a message")
+/// };
+/// assert!(message_id == "m" && delta == "café");
+///
+/// // What a later schema may bring voids what was shown, as a reset does; control is refused.
+/// let later = Payload::parse(br#"{"type":"hologram"}"#).unwrap();
+/// assert!(matches!(DisplayEvent::read(&later), Ok(DisplayEvent::Unfamiliar { .. })));
+/// assert!(DisplayEvent::read(&Payload::parse(br#"{"type":"cancel"}"#).unwrap()).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisplayEvent<'a> {
     /// Text to append to a message, or to a tool call's own output.

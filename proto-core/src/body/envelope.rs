@@ -14,6 +14,19 @@ pub const BODY_SCHEMA_VERSION: u64 = 1;
 
 /// One body, borrowed from its text. The whole text is strict JSON, duplicate names in the envelope and among the
 /// payload's own members are refused, and unknown members are passed over.
+///
+/// ```
+/// use twolane_core::body::{BODY_SCHEMA_VERSION, Body};
+///
+/// let text = br#"{"version":1,"run_id":"run-7","step_id":3,"seq":12,"payload":{"type":"cancel"}}"#;
+/// let body = Body::parse(text).unwrap();
+/// assert!(body.run_id == "run-7" && body.payload.name() == "cancel");
+/// assert_eq!((body.step_id, body.seq), (3, 12));
+///
+/// let newer = br#"{"version":2,"payload":{}}"#;
+/// assert_eq!(BODY_SCHEMA_VERSION, 1);
+/// assert_eq!(Body::parse(newer).unwrap_err().to_string(), "byte 11: `version`: body schema version 2 is not supported; 1 is");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Body<'a> {
     /// The run, 1 to 256 bytes.
@@ -65,6 +78,20 @@ impl<'a> Body<'a> {
 }
 
 /// The payload of a body: an object with a `type`, wherever that stands in it.
+///
+/// ```
+/// use twolane_core::body::{Payload, Tag};
+/// use twolane_core::scan::value::Span;
+///
+/// let text = br#" {"dropped":2,"type":"display_gap"} "#;
+/// let payload = Payload::parse(text).unwrap();
+/// assert_eq!((payload.tag(), payload.name_span()), (Some(Tag::DisplayGap), Span { start: 21, end: 34 }));
+/// assert!(payload.name() == Tag::DisplayGap.name());
+/// // To pass on without writing it anew, or to read members that no schema knows.
+/// assert_eq!((payload.raw(), payload.span()), (text.trim_ascii(), 1..35));
+/// let first = payload.value().members().unwrap().next_member().unwrap().unwrap();
+/// assert_eq!(first.value.as_u64(), Some(2));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Payload<'a> {
     name: JsonStr<'a>,

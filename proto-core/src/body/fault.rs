@@ -6,6 +6,18 @@ use crate::scan::json::{JsonFault, JsonReason};
 use crate::scan::value::{MemberFault, MemberReason};
 
 /// The first rule that a body breaks, and where.
+///
+/// ```
+/// use twolane_core::body::{Body, BodyFault, BodyReason, Expected};
+///
+/// let text = br#"{"version":1,"run_id":"r","step_id":"3","seq":0,"payload":{"type":"cancel"}}"#;
+/// let reason = BodyReason::WrongShape { expected: Expected::Integer };
+/// let fault = Body::parse(text).unwrap_err();
+/// assert_eq!(fault, BodyFault { offset: 36, member: Some("step_id"), reason });
+/// assert!(!fault.is_foreign());
+/// // Strict JSON of some other kind: not a broken body, but none.
+/// assert!(Body::parse(br#"{"jsonrpc":"2.0"}"#).unwrap_err().is_foreign());
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyFault {

@@ -22,6 +22,15 @@ pub struct Peeked {
 }
 
 /// Reads a body for an index; `None` exactly where [`Body::parse`] refuses it.
+///
+/// ```
+/// use twolane_core::body::{Peeked, Tag, peek};
+///
+/// let text = br#"{"version":1,"run_id":"r","step_id":3,"seq":9,"payload":{"type":"display_gap","dropped":4}}"#;
+/// let row = Peeked { seq: 9, step_id: 3, tag: Some(Tag::DisplayGap), dropped: Some(4), is_kept: true };
+/// assert_eq!(peek(text), Some(row));
+/// assert_eq!(peek(b"{}"), None);
+/// ```
 pub fn peek(text: &[u8]) -> Option<Peeked> {
     let mut members = Members::none(text);
     let plain = if cfg!(twolane_backend = "compact") { None } else { plain::read(text, &mut members) };

@@ -31,6 +31,22 @@ impl Direction {
 }
 
 /// Every payload tag of the schema. The codes never change: stored indexes hold them.
+///
+/// ```
+/// use twolane_core::body::{BodyReason, Direction, Payload, Tag};
+/// use twolane_core::envelope::Lane;
+///
+/// let payload = Payload::parse(br#"{"type":"deny","tool_call_id":"c","reason":""}"#).unwrap();
+/// let deny = Tag::from_name(payload.name()).unwrap();
+/// assert_eq!((deny, deny.code(), deny.name(), Tag::from_code(50)), (Tag::Deny, 50, "deny", Some(deny)));
+/// assert_eq!(Tag::ALL.len(), 22);
+///
+/// // Where it may travel.
+/// assert_eq!(deny.check(Lane::Control, Direction::CallerToRunner), Ok(()));
+/// assert_eq!(deny.check_lane(Lane::Display), Err(BodyReason::WrongLane { tag: deny, lane: Lane::Display }));
+/// let fault = deny.check(Lane::Control, Direction::RunnerToCaller).unwrap_err();
+/// assert_eq!(fault.to_string(), format!("deny never travels from {}", Direction::RunnerToCaller.name()));
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

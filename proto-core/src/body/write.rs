@@ -45,6 +45,18 @@ impl From<fmt::Error> for WriteFault {
 /// Writes a body envelope in canonical spelling around `payload`, whose own spelling is kept.
 ///
 /// All is checked before the first byte is written.
+///
+/// ```
+/// use twolane_core::body::{WriteFault, write};
+///
+/// let mut body = String::new();
+/// write(&mut body, "run-7", 3, 0, br#"{ "type": "cancel" }"#)?;
+/// assert_eq!(body, r#"{"version":1,"run_id":"run-7","step_id":3,"seq":0,"payload":{ "type": "cancel" }}"#);
+/// // What a reader would refuse is not written.
+/// assert_eq!(write(&mut body, "", 3, 0, br#"{"type":"cancel"}"#), Err(WriteFault::EmptyRunId));
+/// assert!(matches!(write(&mut body, "run-7", 3, 0, b"[]"), Err(WriteFault::Payload(_))));
+/// # Ok::<(), WriteFault>(())
+/// ```
 #[inline(never)]
 pub fn write(
     out: &mut impl Write,
@@ -99,6 +111,16 @@ pub(crate) fn write_seq(out: &mut impl Write, seq: u64) -> fmt::Result {
 }
 
 /// [`write()`] to the front of `out`; gives the length of the body in bytes.
+///
+/// ```
+/// use twolane_core::body::{Body, WriteFault, write_into};
+///
+/// let mut buffer = [0; 128];
+/// let len = write_into(&mut buffer, "run-7", 3, 0, br#"{"type":"cancel"}"#)?;
+/// assert_eq!(Body::parse(&buffer[..len]).unwrap().step_id, 3);
+/// assert_eq!(write_into(&mut buffer[..len - 1], "run-7", 3, 0, br#"{"type":"cancel"}"#), Err(WriteFault::Full));
+/// # Ok::<(), WriteFault>(())
+/// ```
 pub fn write_into(
     out: &mut [u8],
     run_id: &str,

@@ -132,6 +132,22 @@ enum Expect {
 }
 
 /// A pull scanner over one JSON text.
+///
+/// ```
+/// use twolane_core::scan::json::{JsonFault, Kind, Scanner, Token};
+///
+/// let mut scanner = Scanner::new(br#"{"ids":[7],"on":true}"#);
+/// assert_eq!(scanner.next_token()?, Some(Token { kind: Kind::ObjectStart, start: 0, end: 1 }));
+/// let name = scanner.next_token()?.unwrap();
+/// assert_eq!((name.kind, &scanner.text()[name.span()]), (Kind::Name { escaped: false }, &br#""ids""#[..]));
+/// // The array is passed over as one value: its first token, and where it ends.
+/// assert_eq!(scanner.depth(), 1);
+/// let (first, end) = scanner.skip_value()?.unwrap();
+/// assert_eq!((first.kind, end), (Kind::ArrayStart, 10));
+/// while scanner.next_token()?.is_some() {}
+/// assert!(scanner.is_complete());
+/// # Ok::<(), JsonFault>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
     text: &'a [u8],
@@ -578,6 +594,15 @@ static CLASS: [Class; 256] = {
 };
 
 /// Checks that `text` is one strict JSON value with at most white space around it.
+///
+/// ```
+/// use twolane_core::scan::json::{JsonFault, JsonReason, validate};
+///
+/// assert_eq!(validate(b" {\"a\": [1, 2.5e3]} "), Ok(()));
+/// // The first byte that cannot be, or the length where the text ends too early.
+/// assert_eq!(validate(b"[01]").unwrap_err(), JsonFault { offset: 1, reason: JsonReason::InvalidNumber });
+/// assert_eq!(validate(b"[1").unwrap_err(), JsonFault { offset: 2, reason: JsonReason::UnexpectedEnd });
+/// ```
 pub fn validate(text: &[u8]) -> Result<(), JsonFault> {
     let mut scanner = Scanner::new(text);
     while scanner.skip_value()?.is_some() {}

@@ -3,6 +3,22 @@
 use core::fmt;
 
 /// The content of a JSON string between its quotes, validated by the scanner; escapes are decoded as it is read.
+///
+/// ```
+/// use twolane_core::scan::string::{Chars, JsonStr};
+/// use twolane_core::scan::value::Value;
+///
+/// let value = Value::parse(br#""d\u00e9p\u00f4t""#).unwrap();
+/// let text: JsonStr<'_> = value.as_str().unwrap();
+/// assert!(text == "dépôt" && text.is_escaped());
+/// assert_eq!((text.raw(), text.as_plain()), (&br"d\u00e9p\u00f4t"[..], None));
+/// // Decoded as it is read, or into a buffer that is large enough.
+/// let mut letters: Chars<'_> = text.chars();
+/// assert_eq!((letters.next(), letters.next()), (Some('d'), Some('é')));
+/// assert_eq!(text.decoded_len(), 7);
+/// assert_eq!(text.decode_into(&mut [0; 7]), Some("dépôt"));
+/// assert_eq!(text.decode_into(&mut [0; 6]), None);
+/// ```
 #[derive(Clone, Copy)]
 pub struct JsonStr<'a> {
     raw: &'a [u8],

@@ -10,6 +10,27 @@ use super::string::JsonStr;
 use crate::limits::OBJECT_MEMBERS_MAX;
 
 /// One value and where it stands in its text.
+///
+/// ```
+/// use twolane_core::scan::json::Kind;
+/// use twolane_core::scan::value::{Elements, Members, Span, Value};
+///
+/// let text = br#"{"name": "lamp", "places": [3, 5]}"#;
+/// let object = Value::parse(text)?;
+/// assert_eq!((object.kind(), object.span(), object.raw()), (Kind::ObjectStart, 0..34, &text[..]));
+/// let mut members: Members<'_> = object.members().unwrap();
+///
+/// let name = members.next_member().unwrap().unwrap();
+/// assert_eq!((name.name_span, name.value.span()), (Span { start: 1, end: 7 }, 9..15));
+/// assert!(name.name == "name" && name.value.as_str().unwrap() == "lamp");
+///
+/// let places = members.next_member().unwrap().unwrap();
+/// let mut places: Elements<'_> = places.value.elements().unwrap();
+/// assert_eq!(places.next_element()?.unwrap().as_u64(), Some(3));
+/// assert_eq!(places.next_element()?.unwrap().as_u64(), Some(5));
+/// assert!(places.next_element()?.is_none() && members.next_member().unwrap().is_none());
+/// # Ok::<(), twolane_core::scan::json::JsonFault>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
     text: &'a [u8],
@@ -95,6 +116,19 @@ impl<'a> Value<'a> {
 }
 
 /// One member of an object.
+///
+/// ```
+/// use twolane_core::scan::value::{Member, Value};
+///
+/// // The names of an object, each with the length of its value on the wire.
+/// let object = Value::parse(br#"{"id":"call_1","input":{"q":1}}"#).unwrap();
+/// let mut members = object.members().unwrap();
+/// let mut found = Vec::new();
+/// while let Ok(Some(Member { name, value, .. })) = members.next_member() {
+///     found.push((name.to_string(), value.raw().len()));
+/// }
+/// assert_eq!(found, [("id".to_owned(), 8), ("input".to_owned(), 7)]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
     /// Its name.
@@ -115,6 +149,17 @@ pub struct Span {
 }
 
 /// Why the members of an object cannot be told apart.
+///
+/// ```
+/// use twolane_core::scan::value::{MemberFault, MemberReason, Value};
+///
+/// // One name twice, however it is escaped.
+/// let object = Value::parse(br#"{"a":1,"\u0061":2}"#).unwrap();
+/// let mut members = object.members().unwrap();
+/// assert!(members.next_member().is_ok());
+/// let fault = MemberFault { offset: 7, reason: MemberReason::DuplicateName };
+/// assert_eq!(members.next_member().unwrap_err(), fault);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
 pub struct MemberFault {

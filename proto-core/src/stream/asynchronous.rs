@@ -23,6 +23,20 @@ use crate::envelope::{Header, Lane};
 use crate::frame::EncodeFault;
 
 /// Frames out of an awaited stream, by way of the caller's buffer.
+///
+/// ```
+/// use embassy_futures::block_on;
+/// use twolane_core::buffer::Event;
+/// use twolane_core::stream::asynchronous::FrameReader;
+///
+/// let ping = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0];
+/// let mut storage = [0; 64];
+/// let mut reader = FrameReader::new(&ping[..], &mut storage).unwrap();
+/// assert!(reader.buffer().unread().is_empty());
+/// assert_eq!(block_on(reader.fill()), Ok(true));
+/// assert!(matches!(reader.take(), Ok(Some(Event::Frame(frame))) if frame.header.corr() == 5));
+/// assert_eq!(block_on(reader.fill()), Ok(false), "the end, between two frames");
+/// ```
 #[derive(Debug)]
 pub struct FrameReader<'b, R> {
     source: R,
@@ -58,6 +72,35 @@ impl<'b, R: Read> FrameReader<'b, R> {
 }
 
 /// Frames of both lanes into an awaited stream: control overtakes display between any two frames.
+///
+/// ```
+/// use embassy_futures::block_on;
+/// use twolane_core::envelope::{Flags, FrameType, Header, Parts, Version};
+/// use twolane_core::stream::asynchronous::LaneWriter;
+///
+/// let parts = Parts {
+///     version: Version::V1,
+///     frame_type: FrameType::StreamData,
+///     flags: Flags::display(Version::V1),
+///     channel: 1,
+///     epoch: 0,
+///     corr: 9,
+///     len: 2,
+/// };
+/// let display = Header::new(parts).unwrap();
+/// let control = Header::new(Parts { flags: Flags::CONTROL, ..parts }).unwrap();
+///
+/// let (mut control_queue, mut display_queue, mut sent) = ([0; 64], [0; 64], [0; 57]);
+/// let mut writer = LaneWriter::new(&mut sent[..], &mut control_queue, &mut display_queue).unwrap();
+/// writer.push(&display, b"{}").unwrap();
+/// writer.push(&display, b"{}").unwrap();
+/// block_on(writer.send()).unwrap();
+/// // Control came later than the second display frame and overtakes it.
+/// writer.push(&control, b"[]").unwrap();
+/// block_on(writer.flush()).unwrap();
+/// assert!(writer.is_empty());
+/// assert_eq!([&sent[17..19], &sent[36..38], &sent[55..57]], [b"{}", b"[]", b"{}"]);
+/// ```
 #[derive(Debug)]
 pub struct LaneWriter<'b, W> {
     sink: W,
@@ -133,6 +176,21 @@ pub enum TurnFault<R, W> {
 }
 
 /// Reads or writes, whichever the stream is ready for first; only reads where nothing is queued.
+///
+/// ```
+/// use embassy_futures::block_on;
+/// use twolane_core::stream::asynchronous::{FrameReader, LaneWriter, Turn, TurnFault, turn};
+/// use twolane_core::stream::ReadFault;
+///
+/// // Nothing is queued to send, and the stream ends inside a frame.
+/// let (mut storage, mut control, mut display) = ([0; 64], [0; 64], [0; 64]);
+/// let mut reader = FrameReader::new(&[0, 0, 0][..], &mut storage).unwrap();
+/// let mut sink = [0; 64];
+/// let mut writer = LaneWriter::new(&mut sink[..], &mut control, &mut display).unwrap();
+/// assert_eq!(block_on(turn(&mut reader, &mut writer)), Ok(Turn::Read(true)));
+/// let ended = block_on(turn(&mut reader, &mut writer));
+/// assert!(matches!(ended, Err(TurnFault::Read(ReadFault::End(_)))));
+/// ```
 pub async fn turn<R: Read, W: Write>(
     reader: &mut FrameReader<'_, R>,
     writer: &mut LaneWriter<'_, W>,

@@ -1,6 +1,14 @@
 //! Why bytes are not the MessagePack that is asked for.
 
 /// The first place where bytes are not what they have to be.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{MsgpackFault, MsgpackReason, validate};
+///
+/// // Text of two bytes that is not UTF-8: the fault is at the first that is not.
+/// let fault = validate(b"\xa2a\xff").unwrap_err();
+/// assert_eq!(fault, MsgpackFault { offset: 2, reason: MsgpackReason::InvalidUtf8 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
 pub struct MsgpackFault {

@@ -32,6 +32,15 @@ pub enum Kind {
 }
 
 /// One value without what is inside of an array or map, and where it stands.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{Kind, Scanner, Token};
+///
+/// // "hi" with a header of two bytes, where one would do.
+/// let token = Scanner::new(b"\xd9\x02hi").next_token().unwrap().unwrap();
+/// assert_eq!(token, Token { kind: Kind::Str, start: 0, content: 2, end: 4, shortest: false });
+/// assert_eq!((token.span(), token.content_span()), (0..4, 2..4));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// What it is.

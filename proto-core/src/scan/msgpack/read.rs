@@ -4,6 +4,32 @@ use super::fault::{MsgpackFault, MsgpackReason};
 use super::header::{Kind, Token, token_at};
 
 /// A cursor over bytes whose shape the caller knows. After a fault it stays where the fault is.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{MsgpackReason, Reader};
+///
+/// // {"id": "r", "tag": bytes, "list": [true, nil], "n": 7}
+/// let bytes = b"\x84\xa2id\xa1r\xa3tag\xc4\x02\x0a\x0b\xa4list\x92\xc3\xc0\xa1n\x07";
+/// let mut reader = Reader::new(bytes);
+/// assert!(reader.is_map());
+/// assert_eq!(reader.map()?, 4);
+/// // A name that has to be next is passed over; any other stays where it is.
+/// assert!(!reader.short_str("tag") && reader.short_str("id"));
+/// assert_eq!((reader.str()?, reader.position()), ("r", 6));
+/// assert!(reader.short_str("tag"));
+/// assert_eq!(reader.bin()?, [0x0a, 0x0b]);
+/// assert!(reader.short_str("list"));
+/// assert_eq!((reader.array()?, reader.bool()?, reader.nil()), (2, true, true));
+/// assert!(reader.short_str("n"));
+/// assert_eq!(reader.unsigned(100)?, 7);
+/// reader.end()?;
+///
+/// // The same number again, under a lower bound; offsets are those of all bytes.
+/// let at = reader.bytes().len() - 1;
+/// let fault = Reader::at(bytes, at).unsigned(6).unwrap_err();
+/// assert_eq!((fault.offset, fault.reason), (at, MsgpackReason::OutOfRange { max: 6 }));
+/// # Ok::<(), twolane_core::scan::msgpack::MsgpackFault>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],

@@ -10,6 +10,22 @@ const LEVELS: usize = MSGPACK_DEPTH_MAX as usize;
 
 /// A pull scanner over one value of any shape. Headers of every length are passed; a [`Token`] says whether its own
 /// is the shortest.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{Kind, Scanner};
+///
+/// // {"id": 7, "list": [1, 2]}
+/// let mut scanner = Scanner::new(b"\x82\xa2id\x07\xa4list\x92\x01\x02");
+/// assert_eq!(scanner.next_token()?.unwrap().kind, Kind::Map(2));
+/// let key = scanner.next_token()?.unwrap();
+/// assert_eq!((scanner.text(&key), scanner.position(), scanner.depth()), (Some("id"), 4, 1));
+/// assert_eq!(scanner.next_token()?.unwrap().kind, Kind::Unsigned(7));
+/// scanner.next_token()?;
+/// let (list, span) = scanner.skip_value()?.unwrap();
+/// assert_eq!((list.kind, &scanner.bytes()[span]), (Kind::Array(2), &b"\x92\x01\x02"[..]));
+/// assert_eq!(scanner.next_token()?, None);
+/// # Ok::<(), twolane_core::scan::msgpack::MsgpackFault>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
     bytes: &'a [u8],
@@ -136,6 +152,15 @@ impl<'a> Scanner<'a> {
 }
 
 /// Whether `bytes` are exactly one value.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{MsgpackFault, MsgpackReason, validate};
+///
+/// assert_eq!(validate(b"\x92\x01\x02"), Ok(()));
+/// // One element of the two, and one value too many.
+/// assert_eq!(validate(b"\x92\x01"), Err(MsgpackFault { offset: 2, reason: MsgpackReason::UnexpectedEnd }));
+/// assert_eq!(validate(b"\x01\x02"), Err(MsgpackFault { offset: 1, reason: MsgpackReason::TrailingBytes }));
+/// ```
 pub fn validate(bytes: &[u8]) -> Result<(), MsgpackFault> {
     let mut scanner = Scanner::new(bytes);
     while scanner.next_token()?.is_some() {}

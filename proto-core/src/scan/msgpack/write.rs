@@ -6,12 +6,47 @@
 pub struct Full;
 
 /// What takes bytes in order.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{Full, Output, Writer};
+///
+/// /// A sum instead of the bytes.
+/// struct Sum(u32);
+///
+/// impl Output for Sum {
+///     fn put(&mut self, bytes: &[u8]) -> Result<(), Full> {
+///         bytes.iter().try_for_each(|byte| {
+///             self.0 = self.0.checked_add(u32::from(*byte)).ok_or(Full)?;
+///             Ok(())
+///         })
+///     }
+/// }
+///
+/// let mut sum = Sum(0);
+/// sum.put(&[1, 2])?;
+/// Writer(&mut sum).unsigned(4)?;
+/// assert_eq!(sum.0, 7);
+/// # Ok::<(), Full>(())
+/// ```
 pub trait Output {
     /// Takes all of `bytes`.
     fn put(&mut self, bytes: &[u8]) -> Result<(), Full>;
 }
 
 /// The front of a caller's buffer.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{Full, Writer, Written};
+///
+/// let mut buffer = [0; 8];
+/// let mut written = Written::new(&mut buffer);
+/// assert!(written.is_empty());
+/// Writer(&mut written).str("lamp")?;
+/// assert_eq!(written.len(), 5);
+/// assert_eq!(Writer(&mut written).str("lamp"), Err(Full));
+/// assert_eq!(&buffer[..5], b"\xa4lamp");
+/// # Ok::<(), Full>(())
+/// ```
 #[derive(Debug)]
 pub struct Written<'a> {
     buffer: &'a mut [u8],
@@ -66,6 +101,35 @@ impl Output for alloc::vec::Vec<u8> {
 }
 
 /// Writes values in canonical form.
+///
+/// ```
+/// use twolane_core::scan::msgpack::{Counted, Full, Output, Writer, validate};
+///
+/// fn document(out: &mut impl Output) -> Result<(), Full> {
+///     let mut w = Writer(out);
+///     w.map(2)?;
+///     w.str("list")?;
+///     w.array(4)?;
+///     w.unsigned(300)?;
+///     w.bool(true)?;
+///     w.nil()?;
+///     w.bin(&[1, 2, 3])?;
+///     // Headers alone, for content that comes from elsewhere.
+///     w.str_header(2)?;
+///     w.0.put(b"id")?;
+///     w.bin_header(1)?;
+///     w.0.put(&[7])
+/// }
+///
+/// // Counted first, then written to exactly that much.
+/// let mut counted = Counted(0);
+/// document(&mut counted)?;
+/// let mut bytes = Vec::new();
+/// document(&mut bytes)?;
+/// assert_eq!(bytes.len() as u64, counted.0);
+/// assert_eq!(validate(&bytes), Ok(()));
+/// # Ok::<(), Full>(())
+/// ```
 #[derive(Debug)]
 pub struct Writer<'o, O>(pub &'o mut O);
 
