@@ -600,7 +600,7 @@ static CLASS: [Class; 256] = {
 ///
 /// assert_eq!(validate(b" {\"a\": [1, 2.5e3]} "), Ok(()));
 /// // The first byte that cannot be, or the length where the text ends too early.
-/// assert_eq!(validate(b"[01]").unwrap_err(), JsonFault { offset: 1, reason: JsonReason::InvalidNumber });
+/// assert_eq!(validate(b"[01]").unwrap_err(), JsonFault { offset: 2, reason: JsonReason::InvalidNumber });
 /// assert_eq!(validate(b"[1").unwrap_err(), JsonFault { offset: 2, reason: JsonReason::UnexpectedEnd });
 /// ```
 pub fn validate(text: &[u8]) -> Result<(), JsonFault> {
