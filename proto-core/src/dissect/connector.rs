@@ -30,6 +30,23 @@ const HEX_LEN_MAX: usize = 32;
 /// Dissects the bytes of one connector frame, its length prefix first.
 ///
 /// `bytes` should end with the frame: what is left over is a fault, and so is what is missing.
+///
+/// ```
+/// use twolane_core::connector::failure::Failure;
+/// use twolane_core::connector::carriage::ReplyTo;
+/// use twolane_core::dissect::Tree;
+///
+/// // The answer to a request for another service, as it goes over the wire.
+/// let request = ReplyTo { message_id: "request-1", service_id: "weather", operation: "invoke" };
+/// let mut body = Vec::new();
+/// Failure::Service.write(request, &mut body).unwrap();
+/// let frame = [&(body.len() as u32).to_be_bytes()[..], &body].concat();
+///
+/// // `Tree` is the sink that keeps all it is told by `connector`.
+/// let tree = Tree::connector(&frame);
+/// let status = tree.nodes.iter().find(|node| &*node.name == "status").unwrap();
+/// assert_eq!((&*status.value, tree.fault), ("unsupported", None));
+/// ```
 pub fn connector(bytes: &[u8], sink: &mut dyn Sink) {
     let Some(prefix) = bytes.first_chunk::<CONNECTOR_PREFIX_LEN>() else {
         unread(0..bytes.len(), sink);
@@ -58,6 +75,19 @@ pub fn connector(bytes: &[u8], sink: &mut dyn Sink) {
 }
 
 /// Dissects the bytes of a document, as a seal holds it. Whether it is canonical is not judged.
+///
+/// ```
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::write_malformed;
+/// use twolane_core::dissect::Tree;
+///
+/// let mut plaintext = Vec::new();
+/// write_malformed(&mut plaintext, "request-1", "caller-1", &Digest([9; 32])).unwrap();
+/// // `Tree` is the sink that keeps all it is told by `document`.
+/// let tree = Tree::document(&plaintext);
+/// let caller = tree.nodes.iter().find(|node| &*node.name == "caller_runtime_id").unwrap();
+/// assert_eq!((&*caller.value, tree.fault), ("caller-1", None));
+/// ```
 pub fn document(bytes: &[u8], sink: &mut dyn Sink) {
     let place = Place { base: 0, base64: false };
     if let Err(fault) = value_fields(bytes, place, false, ("document", "what a seal holds"), sink) {

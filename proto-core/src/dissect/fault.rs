@@ -10,6 +10,16 @@ use crate::handshake::{FieldFault, FieldReason};
 use crate::scan::json::{JsonFault, JsonReason};
 
 /// What is wrong with the bytes, and where. `Display` gives one sentence.
+///
+/// ```
+/// use twolane_core::dissect::{Fault, FaultReason, Tree};
+///
+/// // A Ping, and a byte that is not its own.
+/// let wire = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0xff];
+/// let fault = Fault { offset: 17, reason: FaultReason::TrailingBytes { count: 1 } };
+/// assert_eq!(Tree::frame(&wire).fault, Some(fault));
+/// assert_eq!(fault.to_string(), "byte 17: 1 bytes follow the end");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Offset of the offending byte from the start of the bytes dissected; their length where they end too early.

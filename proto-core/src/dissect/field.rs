@@ -7,6 +7,12 @@ use crate::scan::string::JsonStr;
 use crate::scan::value::Value;
 
 /// What a field is, for the way it is shown.
+///
+/// ```
+/// use twolane_core::dissect::NodeKind;
+///
+/// assert_eq!([NodeKind::Flags, NodeKind::Unread].map(NodeKind::name), ["flags", "unread"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum NodeKind {
@@ -103,6 +109,14 @@ impl fmt::Display for FieldName<'_> {
 }
 
 /// The value of a field. `Display` gives its text, whole.
+///
+/// ```
+/// use twolane_core::dissect::{FieldName, FieldValue};
+///
+/// assert_eq!(FieldValue::Named("StreamData", 3).to_string(), "StreamData (3)");
+/// assert_eq!(FieldValue::Hex(10).to_string(), "0x0a");
+/// assert_eq!(FieldName::Index(2).to_string(), "[2]");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum FieldValue<'a> {
     /// Its children are the value.
@@ -159,6 +173,66 @@ fn write_byte_array(value: &Value<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Resul
 /// Receives the fields of a dissection in the order of a tree walk: a container, its children, its end.
 ///
 /// Children lie inside their container. There is at most one fault, and it is the last thing told.
+///
+/// ```
+/// use twolane_core::dissect::{Fault, Field, Sink, body};
+///
+/// /// Prints a tree as it is told, and holds nothing else.
+/// #[derive(Default)]
+/// struct Outline {
+///     depth: usize,
+///     text: String,
+/// }
+///
+/// impl Sink for Outline {
+///     fn open(&mut self, field: Field<'_>) {
+///         self.leaf(field, field.start);
+///         self.depth += 1;
+///     }
+///
+///     fn close(&mut self, _: usize) {
+///         self.depth -= 1;
+///     }
+///
+///     fn leaf(&mut self, field: Field<'_>, _: usize) {
+///         let line = format!("{}{} {}", "  ".repeat(self.depth), field.name, field.value);
+///         self.text += &format!("{}\n", line.trim_end());
+///     }
+///
+///     fn fault(&mut self, fault: Fault) {
+///         self.text += &format!("! {fault}\n");
+///     }
+/// }
+///
+/// let mut outline = Outline::default();
+/// body(br#"{"ids":[7,8}"#, 0, &mut outline);
+/// assert_eq!(outline.depth, 0, "each container that opened was closed");
+/// assert!(outline.text.contains("\n  ids\n    [0] 7\n    [1] 8\n"), "{}", outline.text);
+/// assert!(outline.text.ends_with("! byte 11: expected a comma or the closing bracket\n"));
+///
+/// // Whoever holds fields of its own hands them over in the same order.
+/// let mut again = Outline::default();
+/// struct Numbers;
+/// impl Numbers {
+///     fn tell(&self, sink: &mut dyn Sink) {
+///         use twolane_core::dissect::{FieldName, FieldValue, NodeKind};
+///         let field = |name, value| Field {
+///             start: 0,
+///             value_start: 0,
+///             kind: NodeKind::Integer,
+///             mask: 0,
+///             name: FieldName::Known(name),
+///             value,
+///             meaning: "",
+///         };
+///         sink.open(field("numbers", FieldValue::None));
+///         sink.leaf(field("one", FieldValue::Number(1)), 1);
+///         sink.close(1);
+///     }
+/// }
+/// Numbers.tell(&mut again);
+/// assert_eq!(again.text, "numbers\n  one 1\n");
+/// ```
 pub trait Sink {
     /// A container begins.
     fn open(&mut self, field: Field<'_>);

@@ -13,6 +13,35 @@ use crate::limits::HANDSHAKE_PREFIX_LEN;
 ///
 /// `bytes` should end with the message: what is left over is a fault, and so is what is missing. Proofs and nonces
 /// are shown as hex and not verified: that takes a key.
+///
+/// ```
+/// use twolane_core::dissect::{Fault, Field, Sink, Stage, handshake};
+///
+/// /// The names of fields, for a list of what a message holds.
+/// #[derive(Default)]
+/// struct Names(Vec<String>, Option<Fault>);
+///
+/// impl Sink for Names {
+///     fn open(&mut self, field: Field<'_>) {
+///         self.0.push(field.name.to_string());
+///     }
+///
+///     fn close(&mut self, _: usize) {}
+///
+///     fn leaf(&mut self, field: Field<'_>, _: usize) {
+///         self.0.push(field.name.to_string());
+///     }
+///
+///     fn fault(&mut self, fault: Fault) {
+///         self.1 = Some(fault);
+///     }
+/// }
+///
+/// let mut names = Names::default();
+/// handshake(b"\x0f\0\0\0{\"role\":\"none\"}", Stage::ClientHello, &mut names);
+/// assert_eq!(names.0, ["len", "ClientHello", "role"]);
+/// assert_eq!(names.1.unwrap().to_string(), "byte 18: member `client_nonce` is missing");
+/// ```
 pub fn handshake(bytes: &[u8], stage: Stage, sink: &mut dyn Sink) {
     let Some(prefix) = bytes.first_chunk::<HANDSHAKE_PREFIX_LEN>() else {
         unread(0..bytes.len(), sink);

@@ -12,6 +12,29 @@ use crate::limits::{BODY_LEN_MAX, HEADER_LEN_V1, PREFIX_LEN};
 /// Dissects the bytes of one frame into a `header` and, where there is one, a `body`.
 ///
 /// `bytes` should end with the frame: what is left over is a fault, and so is what is missing.
+///
+/// ```
+/// use twolane_core::dissect::{Fault, Field, Sink, frame};
+///
+/// /// Where each field stands, for the marks in a hex view.
+/// #[derive(Default)]
+/// struct Spans(Vec<(String, usize, usize)>);
+///
+/// impl Sink for Spans {
+///     fn open(&mut self, _: Field<'_>) {}
+///     fn close(&mut self, _: usize) {}
+///     fn fault(&mut self, _: Fault) {}
+///
+///     fn leaf(&mut self, field: Field<'_>, end: usize) {
+///         self.0.push((field.name.to_string(), field.start, end));
+///     }
+/// }
+///
+/// let mut spans = Spans::default();
+/// frame(&[0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0], &mut spans);
+/// assert_eq!(spans.0[..2], [("len".to_owned(), 0, 4), ("version".to_owned(), 4, 5)]);
+/// assert_eq!(spans.0.last().unwrap(), &("corr".to_owned(), 9, 17));
+/// ```
 pub fn frame(bytes: &[u8], sink: &mut dyn Sink) {
     match peek(bytes) {
         Ok(Peeked::Header(header)) => whole_header(bytes, header, sink),

@@ -31,6 +31,34 @@ pub(super) enum Place {
 /// - Text that begins like an object or array (white space or a byte order mark before it) and is not strict JSON
 ///   is told up to the fault.
 /// - Anything else is bytes, without a fault.
+///
+/// ```
+/// use twolane_core::dissect::{Fault, Field, Sink, body};
+///
+/// /// The fault alone.
+/// struct Judged(Option<Fault>);
+///
+/// impl Sink for Judged {
+///     fn open(&mut self, _: Field<'_>) {}
+///     fn close(&mut self, _: usize) {}
+///     fn leaf(&mut self, _: Field<'_>, _: usize) {}
+///
+///     fn fault(&mut self, fault: Fault) {
+///         self.0 = Some(fault);
+///     }
+/// }
+///
+/// let judge = |text: &[u8]| {
+///     let mut judged = Judged(None);
+///     // Offsets are those of a frame whose header of version 1 stands before the body.
+///     body(text, 17, &mut judged);
+///     judged.0.map(|fault| fault.offset)
+/// };
+/// assert_eq!(judge(br#"{"any":"json"}"#), None);
+/// // Of a body that lacks its `run_id`, the closing brace.
+/// assert_eq!(judge(br#"{"version":1,"payload":{"type":7}}"#), Some(17 + 33));
+/// assert_eq!(judge(b"{"), Some(17 + 1));
+/// ```
 pub fn body(bytes: &[u8], base: usize, sink: &mut dyn Sink) {
     if let Some(fault) = body_fields(bytes, base, Place::Alone, sink) {
         sink.fault(fault);

@@ -10,6 +10,21 @@ use super::{Stage, body, connector, document, frame, handshake};
 use crate::limits::TREE_NODES_MAX;
 
 /// The fields of a dissection in pre-order, at most [`TREE_NODES_MAX`] of them.
+///
+/// ```
+/// use twolane_core::dissect::{Node, NodeKind, Stage, Tree};
+///
+/// let tree = Tree::frame(&[0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]);
+/// let corr: &Node = tree.nodes.last().unwrap();
+/// assert_eq!((&*corr.name, &*corr.value, corr.depth, corr.kind), ("corr", "5", 1, NodeKind::Integer));
+/// assert_eq!((corr.start, corr.end, tree.fault), (9, 17, None));
+///
+/// // Parts by themselves, whole or not.
+/// assert_eq!(Tree::body(b"[1, 2]").nodes.len(), 3);
+/// assert!(Tree::handshake(&[2, 0], Stage::ClientHello).fault.is_some());
+/// assert!(Tree::connector(&[0, 0, 0, 1, 0xc0]).fault.is_some());
+/// assert!(Tree::document(&[0x81]).fault.is_some());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     /// The fields; the parent of a node is the nearest earlier one of lower depth.
