@@ -54,20 +54,20 @@ impl Detail {
     }
 }
 
-/// Takes bytes apart that no capture surrounds. `kind` is `frame` or a stage of the handshake by its
-/// name; nothing for any other.
+/// Takes bytes apart that no capture surrounds. `kind` is `frame`, a stage of the handshake by its
+/// name, `connector` or `document`; nothing for any other.
 #[wasm_bindgen]
 #[must_use]
 pub fn dissect(kind: &str, bytes: &[u8]) -> Option<Detail> {
     let stage = STAGES.into_iter().find(|stage| stage.name() == kind);
-    let tree = match stage {
-        Some(stage) => Tree::handshake(bytes, stage),
-        None if kind == "frame" => Tree::frame(bytes),
-        None => return None,
+    let tree = match (stage, kind) {
+        (Some(stage), _) => Tree::handshake(bytes, stage),
+        (None, "frame") => Tree::frame(bytes),
+        (None, "connector") => Tree::connector(bytes),
+        (None, "document") => Tree::document(bytes),
+        (None, _) => return None,
     };
-    let mut detail = Detail::pack(&tree);
-    detail.judge_bytes(&tree);
-    Some(detail)
+    Some(Detail::of_bytes(&tree))
 }
 
 impl Detail {
@@ -76,6 +76,13 @@ impl Detail {
         let tree = tree(unit);
         let mut detail = Self::pack(&tree);
         detail.judge(unit, &tree);
+        detail
+    }
+
+    /// What bytes say by themselves.
+    pub(crate) fn of_bytes(tree: &Tree) -> Self {
+        let mut detail = Self::pack(tree);
+        detail.judge_bytes(tree);
         detail
     }
 
@@ -126,6 +133,7 @@ fn tree(unit: &Unit<'_>) -> Tree {
     match (unit.row.kind, unit.stage(), unit.fault) {
         (Kind::Frame, _, _) | (Kind::Fault, _, Some(UnitFault::Frame(_))) => Tree::frame(unit.row.bytes),
         (Kind::Handshake, Some(stage), _) => Tree::handshake(unit.row.bytes, stage),
+        (Kind::Connector, _, _) => Tree::connector(unit.row.bytes),
         _ => Tree::default(),
     }
 }

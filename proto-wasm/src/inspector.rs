@@ -5,11 +5,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use twolane_capture::filter::{Filter, FilterFault as Unreadable};
-use twolane_capture::row::HANDSHAKE_TAG;
+use twolane_capture::row::{CONNECTOR_TAG, HANDSHAKE_TAG};
 use twolane_capture::summary;
 use twolane_capture::units::{Options, UnitFault};
 use twolane_capture::{Format, Index};
 use twolane_core::body::Tag;
+use twolane_core::connector::outside::Sort;
 use twolane_core::envelope::FrameType;
 use twolane_core::handshake::Key;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -187,8 +188,8 @@ fn figure(count: u64) -> f64 {
     count as f64
 }
 
-/// The words for the codes in three columns, one line each: frame types; payload tags and handshake
-/// messages; faults. Separated by spaces; an unused code's word is empty.
+/// The words for the codes in three columns, one line each: frame types; payload tags, handshake and
+/// connector messages; faults. Separated by spaces; an unused code's word is empty.
 #[wasm_bindgen]
 #[must_use]
 pub fn names() -> String {
@@ -208,6 +209,8 @@ pub fn names() -> String {
 }
 
 fn tag_name(code: u8) -> &'static str {
-    let stage = code.checked_sub(HANDSHAKE_TAG).and_then(|place| STAGES.get(usize::from(place)));
-    stage.map_or_else(|| Tag::from_code(code).map_or("", Tag::name), |stage| stage.name())
+    let place = |first: u8| code.checked_sub(first).map(usize::from);
+    let stage = place(HANDSHAKE_TAG).and_then(|place| STAGES.get(place)).map(|stage| stage.name());
+    let sort = place(CONNECTOR_TAG).and_then(|place| Sort::ALL.get(place)).map(|sort| sort.name());
+    stage.or(sort).or_else(|| Tag::from_code(code).map(Tag::name)).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use twolane_capture::Direction;
 use twolane_capture::tap::{Kind, Label, lost, section};
-use twolane_wasm::{Inspector, dissect, names};
+use twolane_wasm::{Detail, Inspector, Keyring, dissect, names};
 
 const CAPTURE: &[u8] = include_bytes!("../../fixtures/captures/peer-v1-loopback.pcap");
 
@@ -122,4 +122,59 @@ fn every_code_has_its_word_or_none() {
     assert_eq!((lines[0][3], lines[0][255]), ("StreamData", ""));
     assert_eq!((lines[1][1], lines[1][0xf1]), ("text_delta", "ServerProof"));
     assert_eq!((lines[2][0], lines[2][1]), ("", "header"));
+}
+
+const CALL: &[u8] = include_bytes!("../../fixtures/captures/call-v3-loopback.pcap");
+const CALL_KEY: &[u8] = include_bytes!("../../fixtures/captures/call-v3-loopback.key");
+
+/// Whether a field of this name has this value.
+fn says(detail: &mut Detail, name: &str, value: &str) -> bool {
+    let (records, text) = (detail.records(), detail.text());
+    let part = |from: u32, to: u32| core::str::from_utf8(&text[from as usize..to as usize]).expect("UTF-8");
+    records.chunks(8).any(|record| part(record[5], record[6]) == name && part(record[6], record[7]) == value)
+}
+
+#[test]
+fn a_sealed_call_is_named_and_taken_apart_without_a_key_and_opened_with_one() {
+    let mut inspector = Inspector::new(false);
+    assert_eq!((inspector.push(CALL), inspector.finish()), (None, None));
+    assert_eq!(inspector.len(), 2);
+    assert!(inspector.summary(0).starts_with("caller_runtime_id: \"caller-1\""), "{}", inspector.summary(0));
+    let mut detail = inspector.detail(0);
+    assert_eq!(detail.fault(), None);
+    assert!(says(&mut detail, "operation", "invoke"));
+    assert!(says(&mut inspector.detail(1), "message_kind", "Result"));
+
+    let mut keyring = Keyring::new();
+    let fault = keyring.open(&inspector.unit_bytes(0)).fault().expect("there is no key");
+    assert!(fault.contains("wrong key"), "{fault}");
+    assert!(keyring.add(b"short".to_vec()).is_some_and(|fault| fault.contains("32")));
+    assert_eq!(keyring.add(vec![b'x'; 40]), None);
+    assert!(keyring.open(&inspector.unit_bytes(0)).fault().is_some());
+    assert_eq!(
+        (keyring.add(CALL_KEY.to_vec()), keyring.add(CALL_KEY.to_vec()), keyring.len()),
+        (None, None, 2)
+    );
+    for (unit, schema) in
+        [(0, "gamecult.model.transport_invocation.v3"), (1, "gamecult.model.transport_result.v3")]
+    {
+        let opened = keyring.open(&inspector.unit_bytes(unit));
+        assert_eq!((opened.fault(), opened.detail().fault()), (None, None));
+        assert!(says(&mut opened.detail(), "schema_id", schema));
+        assert_eq!(opened.bytes()[1..11], *b"\xa9schema_id");
+        assert_eq!(opened.key_id().len(), 32);
+    }
+    keyring.clear();
+    assert_eq!(keyring.len(), 0);
+    assert!(keyring.open(&inspector.unit_bytes(1)).fault().is_some());
+}
+
+#[test]
+fn what_is_no_message_is_not_opened() {
+    let mut keyring = Keyring::new();
+    assert_eq!(keyring.add(CALL_KEY.to_vec()), None);
+    for bytes in [&b""[..], b"\0\0\0\x01", b"\0\0\0\x01\x80", &[0xff; 100]] {
+        let fault = keyring.open(bytes).fault().expect("it is no message");
+        assert!(fault.starts_with("no operation message"), "{fault}");
+    }
 }

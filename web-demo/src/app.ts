@@ -11,6 +11,7 @@ import { List } from './list.ts';
 import { Matches } from './matches.ts';
 import { Job } from './pace.ts';
 import { type Source, fileSource, readInto, textSource } from './reading.ts';
+import { Seals } from './seals.ts';
 import { Status } from './status.ts';
 import { Tap, type TapState } from './tap.ts';
 import { count, counted, size } from './text.ts';
@@ -41,6 +42,7 @@ export class App {
   private isGuessing = false;
   private outcome = '';
   private key = '';
+  private readonly seals = new Seals();
   /** The open file, to be read again another way; null for a live tap. */
   private source: Source | null = null;
   private standing: Standing | null = null;
@@ -81,7 +83,7 @@ export class App {
     this.timeline = new Timeline(
       byId('timeline', HTMLCanvasElement), this.frames, this.gapTag, (unit) => this.selectByHand(unit),
     );
-    this.detail = new DetailPanes(words, this.gapTag, () => this.resynchronise());
+    this.detail = new DetailPanes(words, this.gapTag, this.seals, () => this.resynchronise());
     this.filter = new FilterBox(
       byId('filter', HTMLInputElement), byId('filter-fault', HTMLElement),
       byId('filter-clear', HTMLButtonElement), (text) => this.applyFilter(text),
@@ -130,18 +132,44 @@ export class App {
     await this.read(textSource(text));
   }
 
-  /** Takes a key, '' to forget it; gives why it is none, else ''. It never leaves this object. */
+  /**
+   * Takes a key for whatever it can be one of, handshakes or seals; gives why it is none, else ''. It never leaves the
+   * core and this object.
+   */
   setKey(text: string): string {
-    const fault = this.frames.setKey(text);
-    if (fault === '') {
+    const isList = /^[[{]/.test(text);
+    const noProof = this.frames.setKey(text);
+    // A list or an object is the text of a handshake's key, and 64 digits may be either.
+    const noSeal = isList ? noProof : this.seals.add(text);
+    if (noProof === '') {
       this.key = text;
-      byId('key', HTMLButtonElement).setAttribute('aria-pressed', String(text !== ''));
-      byId('key-forget', HTMLButtonElement).hidden = text === '';
-      this.list.rows.refresh();
-      this.select(this.selected);
-      this.changed();
     }
-    return fault;
+    if (noProof !== '' && noSeal !== '') {
+      return isList ? noProof : `for handshakes: ${noProof}; for seals: ${noSeal}`;
+    }
+    this.keysChanged();
+    return '';
+  }
+
+  forgetKeys(): void {
+    this.frames.setKey('');
+    this.key = '';
+    this.seals.clear();
+    this.keysChanged();
+  }
+
+  /** Shows a sealed message the other way: as it is on the wire, or its document. */
+  turn(): void {
+    this.detail.turn();
+  }
+
+  private keysChanged(): void {
+    const hasKey = this.key !== '' || this.seals.length > 0;
+    byId('key', HTMLButtonElement).setAttribute('aria-pressed', String(hasKey));
+    byId('key-forget', HTMLButtonElement).hidden = !hasKey;
+    this.list.rows.refresh();
+    this.select(this.selected);
+    this.changed();
   }
 
   toggleLive(): void {
@@ -471,6 +499,7 @@ export class App {
       parts.push(this.tapState.is);
     }
     parts.push(this.proofs());
+    parts.push(this.seals.length === 0 ? '' : `${counted(this.seals.length, 'key')} for seals`);
     if (this.outcome !== '') {
       parts.push(`${this.outcome}; ${counted(this.frames.length, 'unit')} before that can be read`);
     }

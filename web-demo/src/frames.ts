@@ -195,13 +195,14 @@ function pair(halves: Uint32Array, unit: number): number | null {
   return low === NONE_32 && high === NONE_32 ? null : high * 2 ** 32 + low;
 }
 
-/** Takes bytes apart that no capture surrounds: a `frame`, or a handshake message by its stage. */
+/** Takes bytes apart that no capture surrounds: a `frame`, a handshake message by its stage, a `connector` message, a `document`. */
 export function takeApart(kind: string, bytes: Uint8Array): Detail | null {
   const packed = dissect(kind, bytes);
   return packed ? unpack(packed, bytes) : null;
 }
 
-function unpack(packed: Packed, bytes: Uint8Array): Detail {
+/** What the core packed, as the panes show it. */
+export function unpack(packed: Packed, bytes: Uint8Array): Detail {
   const detail = {
     fields: new Fields(packed.records(), packed.text()),
     bytes,

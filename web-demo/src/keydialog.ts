@@ -7,8 +7,8 @@ export class KeyDialog {
   private readonly text = byId('key-text', HTMLTextAreaElement);
   private readonly fault = byId('key-fault', HTMLElement);
 
-  /** `onKey` takes a key ('' forgets the one in use) and gives why it is none, else ''. */
-  constructor(private readonly onKey: (text: string) => string) {
+  /** `onKey` takes a key and gives why it is none, else ''. */
+  constructor(private readonly onKey: (text: string) => string, onForget: () => void) {
     const file = byId('key-file', HTMLInputElement);
     byId('key-file-button', HTMLButtonElement).addEventListener('click', () => file.click());
     file.addEventListener('change', () => {
@@ -22,7 +22,7 @@ export class KeyDialog {
     });
     byId('key-forget', HTMLButtonElement).addEventListener('click', (event) => {
       event.preventDefault();
-      this.onKey('');
+      onForget();
       this.dialog.close();
     });
     this.dialog.addEventListener('close', () => {

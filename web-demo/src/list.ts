@@ -129,6 +129,7 @@ export class List {
     const [number, time, connection, direction, lane, type, generation, corr, seq, size, summary] =
       element.children as unknown as HTMLElement[];
     const isFrame = frames.kinds[unit] === KIND.frame;
+    const isWhole = isFrame || frames.kinds[unit] === KIND.connector;
 
     set(number, count(unit));
     this.drawTime(time, unit);
@@ -136,8 +137,8 @@ export class List {
     const way = DIRECTIONS[frames.directions[unit] ?? 0];
     set(direction, way?.sign ?? '', way?.words);
     this.drawLane(lane, unit);
-    set(type, isFrame && trouble !== null ? `${TROUBLE_SIGNS[trouble]} ${this.typeOf(unit)}` : this.typeOf(unit));
-    classes(type, isFrame ? (trouble ?? '') : 'dim');
+    set(type, isWhole && trouble !== null ? `${TROUBLE_SIGNS[trouble]} ${this.typeOf(unit)}` : this.typeOf(unit));
+    classes(type, isWhole ? (trouble ?? '') : 'dim');
     set(generation, isFrame ? this.generationOf(unit) : '', isFrame ? 'stream_gen' : '');
     set(corr, isFrame ? String(frames.corr(unit)) : '');
     this.drawSeq(seq, unit);

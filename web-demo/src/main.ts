@@ -34,7 +34,7 @@ async function start(): Promise<void> {
     onFile: (file) => void app.openFile(file),
     onText: (text) => void app.openText(text),
   });
-  const keyDialog = new KeyDialog((text) => app.setKey(text));
+  const keyDialog = new KeyDialog((text) => app.setKey(text), () => app.forgetKeys());
   byId('key', HTMLButtonElement).addEventListener('click', () => keyDialog.open());
   byId('help', HTMLButtonElement).addEventListener('click', () => byId('help-dialog', HTMLDialogElement).showModal());
   connectKeys(app);
@@ -57,6 +57,7 @@ function connectKeys(app: App): void {
     ['?', press('help')],
     ['t', () => app.theme.step()],
     ['f', () => app.toggleFollow()],
+    ['d', () => app.turn()],
     ['n', () => app.jumpToTrouble(1)],
     ['N', () => app.jumpToTrouble(-1)],
     ['/', () => app.filter.focus()],

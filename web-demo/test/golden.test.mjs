@@ -8,7 +8,11 @@ import { after, before, describe, test } from 'node:test';
 
 import { ROOT, openPage, startBrowser, startServer } from './harness.mjs';
 
-const FOLDER = join(ROOT, 'fixtures/golden');
+const FOLDERS = ['fixtures/golden', 'fixtures/connector'].map((folder) => join(ROOT, folder));
+
+/** The golden files of a folder. */
+const files = async (folder) =>
+  existsSync(folder) ? (await readdir(folder)).filter((name) => name.endsWith('.json')).map((name) => join(folder, name)) : [];
 
 describe('golden bytes in the browser', () => {
   let server;
@@ -29,13 +33,14 @@ describe('golden bytes in the browser', () => {
   });
 
   test('are there', async () => {
-    const names = existsSync(FOLDER) ? (await readdir(FOLDER)).filter((name) => name.endsWith('.json')) : [];
-    assert.ok(names.length > 0, 'fixtures/golden holds no golden; run `cargo xtask golden --write`');
+    for (const folder of FOLDERS) {
+      assert.ok((await files(folder)).length > 0, `${folder} holds no golden; run \`cargo xtask golden --write\``);
+    }
   });
 
   test('have the fields that the files say, to the byte', async () => {
-    for (const name of (await readdir(FOLDER)).filter((entry) => entry.endsWith('.json'))) {
-      const goldens = [JSON.parse(await readFile(join(FOLDER, name), 'utf8'))].flat();
+    for (const name of (await Promise.all(FOLDERS.map(files))).flat()) {
+      const goldens = [JSON.parse(await readFile(name, 'utf8'))].flat();
       assert.ok(goldens.length > 0, `${name} is empty`);
       const seen = await page.evaluate(dissectAll, [core, goldens.map(({ kind, hex }) => ({ kind, hex }))]);
       goldens.forEach((golden, at) => {

@@ -13,6 +13,8 @@ export const PATIENCE_MS = 60_000;
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const CAPTURE = join(ROOT, 'fixtures/captures/peer-v1-loopback.pcap');
+/** A recorded sealed call; beside it its key, `.key`. */
+export const CALL = join(ROOT, 'fixtures/captures/call-v3-loopback.pcap');
 
 const CHROMIUM_FLAGS = [
   '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
@@ -61,8 +63,13 @@ export async function startServer(...more) {
 }
 
 /** Runs one command of the binary to its end; gives what it printed. */
-export async function run(...args) {
-  const child = spawn(binary(), args, { stdio: ['ignore', 'pipe', 'pipe'] });
+export function run(...args) {
+  return runIn({}, ...args);
+}
+
+/** The same with these variables in its environment. */
+export async function runIn(environment, ...args) {
+  const child = spawn(binary(), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } });
   let out = '';
   child.stdout.on('data', (data) => { out += data; });
   child.stderr.on('data', (data) => { out += data; });

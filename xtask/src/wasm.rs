@@ -18,8 +18,8 @@ const PROFILE: &str = "wasm";
 
 /// The most that the module may have after brotli, in bytes: what it has come down to and 2 % of that. Lowered when the
 /// module shrinks, raised only for something that is worth more than its bytes: 9.6 KB are the connector's messages,
-/// found, judged and taken apart without a key.
-const BROTLI_BYTES_MAX: u64 = 78_600;
+/// found, judged and named without a key, 10 KB their fields and the cipher that opens them.
+const BROTLI_BYTES_MAX: u64 = 88_700;
 
 /// Of one file, in bytes as stored and as sent. The path is the script's last argument.
 const MEASURE: &str = "const z = require('zlib'), b = require('fs').readFileSync(process.argv[1]);
