@@ -13,7 +13,9 @@ use crate::scan::value::Value;
 /// ```
 /// use twolane_core::body::{Approval, Payload};
 /// let payload = Payload::parse(br#"{"type":"deny","tool_call_id":"call_1","reason":"no"}"#).unwrap();
-/// let Ok(Approval::Deny { reason, .. }) = Approval::read(&payload) else { panic!("a deny") };
+/// let answer = Approval::read(&payload).unwrap();
+/// assert!(!answer.is_allowed());
+/// let Approval::Deny { reason, .. } = answer else { panic!("a deny") };
 /// assert_eq!(reason, "no");
 /// ```
 #[derive(Clone, Copy, Debug)]

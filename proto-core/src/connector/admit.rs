@@ -30,12 +30,83 @@ pub struct Arrived<'a, 's> {
 }
 
 /// Bytes that [`arrive`] needs besides a body of so many bytes.
+///
+/// ```
+/// use twolane_core::connector::admit::scratch_len;
+///
+/// // Base64 shrinks: what a frame of 64 KiB is read into is no larger than it.
+/// assert!(scratch_len(65_536) < 65_536);
+/// ```
 pub const fn scratch_len(body: usize) -> usize {
     decoded_len_max(body)
 }
 
 /// Reads the body of a frame: the map, its schema, where it goes, the payload's schema, encoding and text, the
 /// envelope, its kind, its request id. `scratch` has [`scratch_len`] bytes or more.
+///
+/// ```
+/// # #[cfg(all(feature = "alloc", feature = "seal"))] {
+/// use twolane_core::connector::admit::{Arrived, Caller, Opened, Stopped, arrive, judge, scratch_len};
+/// use twolane_core::connector::envelope::Nonce;
+/// use twolane_core::connector::failure::Failure;
+/// use twolane_core::connector::seal::SealKey;
+/// use twolane_core::connector::sealed::seal_invocation;
+/// # use twolane_core::connector::digest::Digest;
+/// # use twolane_core::connector::document::{
+/// #     InvocationParts, ProviderRequest, RequestParts, SchemaId, ToolChoice, TransportInvocation, Valid,
+/// # };
+/// # use twolane_core::connector::text::{Rule, Text};
+/// # fn t<R: Rule>(text: &str) -> Text<R, &str> {
+/// #     Text::new(text).unwrap()
+/// # }
+/// # let request: Valid<RequestParts<'_>> = Valid::new(ProviderRequest {
+/// #     schema_id: SchemaId::NEW,
+/// #     request_id: t("request-1"),
+/// #     conversation_id: t("talk-1"),
+/// #     model: t("model-a"),
+/// #     instructions: t("Be brief."),
+/// #     input: &[][..],
+/// #     reasoning_effort: None,
+/// #     reasoning_summary: None,
+/// #     service_tier: None,
+/// #     output_format_name: None,
+/// #     previous_response_id: None,
+/// #     tools: &[][..],
+/// #     tool_choice: ToolChoice::Auto,
+/// #     parallel_tool_calls: false,
+/// #     output_schema_json: None,
+/// #     max_output_tokens: None,
+/// #     prompt_cache_key: None,
+/// # }).unwrap();
+/// # let invocation: Valid<InvocationParts<'_>> = Valid::new(TransportInvocation {
+/// #     schema_id: SchemaId::NEW,
+/// #     caller_runtime_id: t("caller-1"),
+/// #     expires_at_unix_ms: 1_800_000_000_000,
+/// #     native_request_sha256: Digest([7; 32]),
+/// #     provider_request_sha256: request.sha256().unwrap(),
+/// #     request,
+/// # }).unwrap();
+///
+/// let (key, decoy, mut buffer) = (SealKey::from_bytes(&[1; 32]), SealKey::from_bytes(&[0xdd; 32]), [0; 4096]);
+/// let frame = seal_invocation(&mut buffer, &key, Nonce([3; 12]), &invocation).unwrap();
+///
+/// // Who says that it asks is known before anything is opened, and is only a claim.
+/// let mut scratch = vec![0; scratch_len(frame.len())];
+/// let arrived: Arrived<'_, '_> = arrive(&frame[4..], &mut scratch).unwrap();
+/// assert_eq!(arrived.envelope.caller_runtime_id, "caller-1");
+/// let caller = Caller { keys: &[&key], payload_max: 4096 };
+/// let Opened { plaintext, key: place } = arrived.open(caller, &decoy, 2).unwrap();
+/// assert_eq!(place, 0);
+/// assert!(judge(plaintext, "caller-1", "request-1").is_ok());
+///
+/// // A caller without the right key, and what is no request at all.
+/// let stranger = Caller { keys: &[&decoy], payload_max: 4096 };
+/// let mut scratch = vec![0; scratch_len(frame.len())];
+/// let refused = arrive(&frame[4..], &mut scratch).unwrap().open(stranger, &decoy, 2);
+/// assert_eq!(refused, Err(Failure::NotAdmitted));
+/// assert!(matches!(arrive(b"{}", &mut []), Err(Stopped::Silent(_))));
+/// # }
+/// ```
 pub fn arrive<'a, 's>(body: &'a [u8], scratch: &'s mut [u8]) -> Result<Arrived<'a, 's>, Stopped<'a>> {
     let request = OperationRequest::read(body).map_err(Stopped::Silent)?;
     let failed = |failure| Stopped::Failed(request.reply_to(), failure);
@@ -103,6 +174,58 @@ pub struct Refused {
 }
 
 /// Judges the plaintext of a request whose envelope names it so: its schema and fields, its ids, its digest.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::admit::{Judged, Refused, judge};
+/// use twolane_core::connector::document::Refusal;
+/// # use twolane_core::connector::digest::Digest;
+/// # use twolane_core::connector::document::{
+/// #     InvocationParts, ProviderRequest, RequestParts, SchemaId, ToolChoice, TransportInvocation, Valid,
+/// # };
+/// # use twolane_core::connector::text::{Rule, Text};
+/// # fn t<R: Rule>(text: &str) -> Text<R, &str> {
+/// #     Text::new(text).unwrap()
+/// # }
+/// # let request: Valid<RequestParts<'_>> = Valid::new(ProviderRequest {
+/// #     schema_id: SchemaId::NEW,
+/// #     request_id: t("request-1"),
+/// #     conversation_id: t("talk-1"),
+/// #     model: t("model-a"),
+/// #     instructions: t("Be brief."),
+/// #     input: &[][..],
+/// #     reasoning_effort: None,
+/// #     reasoning_summary: None,
+/// #     service_tier: None,
+/// #     output_format_name: None,
+/// #     previous_response_id: None,
+/// #     tools: &[][..],
+/// #     tool_choice: ToolChoice::Auto,
+/// #     parallel_tool_calls: false,
+/// #     output_schema_json: None,
+/// #     max_output_tokens: None,
+/// #     prompt_cache_key: None,
+/// # }).unwrap();
+/// # let invocation: Valid<InvocationParts<'_>> = Valid::new(TransportInvocation {
+/// #     schema_id: SchemaId::NEW,
+/// #     caller_runtime_id: t("caller-1"),
+/// #     expires_at_unix_ms: 1_800_000_000_000,
+/// #     native_request_sha256: Digest([7; 32]),
+/// #     provider_request_sha256: request.sha256().unwrap(),
+/// #     request,
+/// # }).unwrap();
+/// let plaintext = invocation.to_vec().unwrap();
+///
+/// let Judged { invocation, binding } = judge(&plaintext, "caller-1", "request-1").unwrap();
+/// let fields = invocation.fields();
+/// assert_eq!(fields.request.model.as_str(), "model-a");
+///
+/// // The envelope says another caller than what was sealed: refused, and bound to what was asked.
+/// let Refused { refusal, binding: other } = judge(&plaintext, "caller-2", "request-1").unwrap_err();
+/// assert_eq!(refusal, Refusal::IdentitySubstitution);
+/// assert_ne!(binding, other);
+/// # }
+/// ```
 pub fn judge<'p>(
     plaintext: &'p [u8],
     caller_runtime_id: &str,

@@ -32,6 +32,37 @@ pub enum ResultFault {
 
 /// Judges the plaintext of a reply: its schema and events, its ids, what binds it, its receipt's ids, model and
 /// digests.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::answer::{ResultFault, Sent, believe};
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::{Disposition, Refusal, ResultParts, SchemaId, Valid};
+/// use twolane_core::connector::text::Text;
+///
+/// let sent = Sent {
+///     caller_runtime_id: "caller-1",
+///     request_id: "request-1",
+///     model: "model-a",
+///     native_request_sha256: Digest([7; 32]),
+///     provider_request_sha256: Digest([8; 32]),
+/// };
+/// // What a server seals for it.
+/// let result = ResultParts {
+///     schema_id: SchemaId::NEW,
+///     request_id: Text::new("request-1").unwrap(),
+///     caller_runtime_id: Text::new("caller-1").unwrap(),
+///     binding_sha256: Digest::binding("caller-1", "request-1", &Digest([7; 32]), &Digest([8; 32])),
+///     disposition: Disposition::Refused(Refusal::Capacity),
+/// };
+/// let plaintext = Valid::new(result).unwrap().to_vec().unwrap();
+/// assert!(matches!(believe(&plaintext, &sent).unwrap().disposition, Disposition::Refused(Refusal::Capacity)));
+///
+/// // An answer to the same id with other content is not believed.
+/// let other = Sent { provider_request_sha256: Digest([1; 32]), ..sent };
+/// assert_eq!(believe(&plaintext, &other).unwrap_err(), ResultFault::Other("binding_sha256"));
+/// # }
+/// ```
 pub fn believe<'p>(plaintext: &'p [u8], sent: &Sent<'_>) -> Result<Valid<ReadResult<'p>>, ResultFault> {
     let result = Valid::<ReadResult<'p>>::read(plaintext).map_err(ResultFault::Document)?;
     let malformed = matches!(result.disposition, Disposition::Refused(Refusal::Malformed));
@@ -94,6 +125,16 @@ pub enum ResponseFault {
 
 impl OperationResponse<'_> {
     /// Whether the response says that it answers `request_id`.
+    ///
+    /// ```
+    /// use twolane_core::connector::answer::ResponseFault;
+    /// use twolane_core::connector::carriage::{ACCEPTED, OPERATION, OperationResponse, ReplyTo, SERVICE_ID};
+    ///
+    /// let request = ReplyTo { message_id: "request-1", service_id: SERVICE_ID, operation: OPERATION };
+    /// let response = OperationResponse::of(request, ACCEPTED, "gamecult.model.transport_envelope.v3", "");
+    /// assert_eq!(response.answers("request-1"), Ok(()));
+    /// assert_eq!(response.answers("request-2"), Err(ResponseFault::Other("messageId")));
+    /// ```
     pub fn answers(&self, request_id: &str) -> Result<(), ResponseFault> {
         for (field, found, expected) in [
             ("messageId", self.message_id, request_id),
@@ -128,6 +169,32 @@ mod open {
     }
 
     /// Opens the body of a response in place. After a fault its bytes mean nothing.
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// use twolane_core::connector::answer::{Reply, ResponseFault, open_reply};
+    /// use twolane_core::connector::carriage::{OPERATION, ReplyTo, SERVICE_ID};
+    /// use twolane_core::connector::digest::Digest;
+    /// use twolane_core::connector::envelope::Nonce;
+    /// use twolane_core::connector::failure::Failure;
+    /// use twolane_core::connector::seal::SealKey;
+    /// use twolane_core::connector::sealed::seal_malformed;
+    ///
+    /// let (key, mut buffer) = (SealKey::from_bytes(&[1; 32]), [0; 2048]);
+    /// let ids = ["caller-1", "request-1"];
+    /// let frame = seal_malformed(&mut buffer, &key, Nonce([4; 12]), ids, &Digest::ZERO).unwrap();
+    /// let other = SealKey::from_bytes(&[2; 32]);
+    /// assert_eq!(open_reply(&mut frame.to_vec()[4..], &other, ids[0], ids[1]), Err(ResponseFault::Seal));
+    /// assert!(matches!(open_reply(&mut frame[4..], &key, ids[0], ids[1]), Ok(Reply::Sealed(_))));
+    ///
+    /// // What comes without a seal is a hint and no more.
+    /// let request = ReplyTo { message_id: "request-1", service_id: SERVICE_ID, operation: OPERATION };
+    /// let mut body = Vec::new();
+    /// Failure::NotAdmitted.write(request, &mut body).unwrap();
+    /// let Ok(Reply::Hint(hint)) = open_reply(&mut body, &key, ids[0], ids[1]) else { panic!("a failure") };
+    /// assert_eq!(hint.code, "not-admitted");
+    /// # }
+    /// ```
     pub fn open_reply<'b>(
         body: &'b mut [u8],
         key: &SealKey,

@@ -6,6 +6,17 @@ use super::envelope::MessageKind;
 use crate::limits::{CONNECTOR_ID_MAX, MIN_PAYLOAD_BYTES, SEAL_TAG_LEN};
 
 /// The longest frame that a length prefix can announce.
+///
+/// ```
+/// use twolane_core::connector::arithmetic::{
+///     FRAME_BYTES_MAX, PAYLOAD_BYTES_MIN, frame_bytes_for_payload, payload_bytes_for_frame,
+/// };
+///
+/// // The longest payload of all still has a frame, and the next one has none.
+/// let longest = payload_bytes_for_frame(FRAME_BYTES_MAX).unwrap();
+/// assert!(longest > PAYLOAD_BYTES_MIN && frame_bytes_for_payload(longest).is_some());
+/// assert_eq!(frame_bytes_for_payload(longest + 1), None);
+/// ```
 pub const FRAME_BYTES_MAX: u64 = u32::MAX as u64;
 
 /// The shortest payload: a tag around nothing.
@@ -41,6 +52,18 @@ const fn bin_bytes(len: u64) -> u64 {
 }
 
 /// Bytes of an envelope whose ids have so many bytes, around a payload of `payload` bytes.
+///
+/// ```
+/// use twolane_core::connector::arithmetic::envelope_bytes;
+/// use twolane_core::connector::envelope::{Envelope, MessageKind, Nonce};
+/// use twolane_core::scan::msgpack::Counted;
+///
+/// let message_kind = MessageKind::Invocation;
+/// let envelope = Envelope { caller_runtime_id: "caller-1", request_id: "request-1", message_kind, nonce: Nonce([3; 12]) };
+/// let mut front = Counted(0);
+/// envelope.write_front(&mut front, 500).unwrap();
+/// assert_eq!(envelope_bytes(message_kind, 8, 9, 500), front.0 + 500);
+/// ```
 pub const fn envelope_bytes(kind: MessageKind, caller_id: u64, request_id: u64, payload: u64) -> u64 {
     let own = match kind {
         MessageKind::Invocation => ENVELOPE_INVOCATION,
@@ -52,12 +75,28 @@ pub const fn envelope_bytes(kind: MessageKind, caller_id: u64, request_id: u64, 
 }
 
 /// Characters of base64 for so many bytes.
+///
+/// ```
+/// use twolane_core::connector::arithmetic::base64_bytes;
+///
+/// assert_eq!([0, 1, 3, 4].map(base64_bytes), [0, 4, 4, 8]);
+/// ```
 pub const fn base64_bytes(bytes: u64) -> u64 {
     bytes.div_ceil(3).saturating_mul(4)
 }
 
 /// Bytes of the frame whose ids have so many bytes, around a payload of `payload` bytes; `None` where that is no
 /// payload or no frame is long enough.
+///
+/// ```
+/// use twolane_core::connector::arithmetic::frame_bytes;
+/// use twolane_core::connector::envelope::MessageKind;
+///
+/// // Longer ids make a longer frame; less than a tag is no payload.
+/// let short = frame_bytes(MessageKind::Result, 8, 9, 500).unwrap();
+/// assert!(frame_bytes(MessageKind::Result, 256, 256, 500).unwrap() > short);
+/// assert_eq!(frame_bytes(MessageKind::Result, 8, 9, 15), None);
+/// ```
 pub const fn frame_bytes(kind: MessageKind, caller_id: u64, request_id: u64, payload: u64) -> Option<u64> {
     if payload < PAYLOAD_BYTES_MIN {
         return None;
@@ -73,6 +112,17 @@ pub const fn frame_bytes(kind: MessageKind, caller_id: u64, request_id: u64, pay
 
 /// Bytes of the longest frame, of either kind and with ids of any length, around a payload of `payload` bytes;
 /// `None` where that is no payload or no frame is long enough.
+///
+/// ```
+/// use twolane_core::connector::arithmetic::{frame_bytes, frame_bytes_for_payload};
+/// use twolane_core::connector::envelope::MessageKind;
+///
+/// // A buffer of this size holds a frame of either kind and of any ids.
+/// let longest = frame_bytes_for_payload(4096).unwrap();
+/// for kind in [MessageKind::Invocation, MessageKind::Result] {
+///     assert!(frame_bytes(kind, 256, 256, 4096).unwrap() <= longest);
+/// }
+/// ```
 pub const fn frame_bytes_for_payload(payload: u64) -> Option<u64> {
     let request = frame_bytes(MessageKind::Invocation, ID_BYTES_MAX, ID_BYTES_MAX, payload);
     let response = frame_bytes(MessageKind::Result, ID_BYTES_MAX, ID_BYTES_MAX, payload);
@@ -83,6 +133,16 @@ pub const fn frame_bytes_for_payload(payload: u64) -> Option<u64> {
 }
 
 /// Bytes of the longest payload that fits a frame of `frame` bytes, whatever its kind and ids; `None` where none does.
+///
+/// ```
+/// use twolane_core::connector::arithmetic::{frame_bytes_for_payload, payload_bytes_for_frame};
+///
+/// // What a machine with 64 KiB for frames may let its callers send.
+/// let payload = payload_bytes_for_frame(65_536).unwrap();
+/// assert!(frame_bytes_for_payload(payload).unwrap() <= 65_536);
+/// assert!(frame_bytes_for_payload(payload + 1).unwrap() > 65_536);
+/// assert_eq!(payload_bytes_for_frame(100), None);
+/// ```
 pub const fn payload_bytes_for_frame(frame: u64) -> Option<u64> {
     if !fits(PAYLOAD_BYTES_MIN, frame) {
         return None;
@@ -108,6 +168,17 @@ const fn fits(payload: u64, frame: u64) -> bool {
 }
 
 /// A bound of frames and one of payloads that agree: every payload within its bound fits a frame within its own.
+///
+/// ```
+/// use twolane_core::connector::arithmetic::{FrameBound, FrameBoundFault};
+///
+/// let bound = FrameBound::new(65_536, 32_768)?;
+/// assert_eq!((bound.frame(), bound.payload()), (65_536, 32_768));
+/// // Base64 makes a payload a third longer: these two do not agree.
+/// let fault = FrameBound::new(65_536, 65_536).unwrap_err();
+/// assert!(matches!(fault, FrameBoundFault::FrameTooSmall { needed: 87_000.., .. }));
+/// # Ok::<(), FrameBoundFault>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameBound {
     frame: u64,

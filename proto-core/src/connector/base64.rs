@@ -22,17 +22,42 @@ const VALUES: [u8; 256] = {
 pub struct Base64Fault;
 
 /// Characters for `len` bytes; `None` where no `usize` holds it.
+///
+/// ```
+/// use twolane_core::connector::base64::encoded_len;
+///
+/// assert_eq!([0, 1, 3, 4].map(encoded_len), [Some(0), Some(4), Some(4), Some(8)]);
+/// assert_eq!(encoded_len(usize::MAX), None);
+/// ```
 pub const fn encoded_len(len: usize) -> Option<usize> {
     len.div_ceil(3).checked_mul(4)
 }
 
 /// The most bytes that `len` characters stand for.
+///
+/// ```
+/// use twolane_core::connector::base64::{decode_into, decoded_len_max};
+///
+/// let mut buffer = [0; decoded_len_max("bGFtcA==".len())];
+/// assert_eq!((buffer.len(), decode_into("bGFtcA==", &mut buffer).unwrap().len()), (6, 4));
+/// ```
 pub const fn decoded_len_max(len: usize) -> usize {
     (len / 4).saturating_mul(3)
 }
 
 /// Encodes the last `len` bytes of `buffer` to all of `buffer`, which has [`encoded_len`] of them; `false` where it
 /// has not, and nothing is changed.
+///
+/// ```
+/// use twolane_core::connector::base64::{encode_in_place, encoded_len};
+///
+/// // The bytes stand at the end of the place that their text needs.
+/// let mut place = *b"????lamp";
+/// assert_eq!(encoded_len(4), Some(place.len()));
+/// assert!(encode_in_place(&mut place, 4));
+/// assert_eq!(&place, b"bGFtcA==");
+/// assert!(!encode_in_place(&mut place, 7), "8 characters are not the text of 7 bytes");
+/// ```
 #[must_use]
 pub fn encode_in_place(buffer: &mut [u8], len: usize) -> bool {
     if encoded_len(len) != Some(buffer.len()) {
@@ -72,6 +97,17 @@ pub fn encode_in_place(buffer: &mut [u8], len: usize) -> bool {
 }
 
 /// Decodes all of `text` to its own front and gives the number of bytes. After a fault its content means nothing.
+///
+/// ```
+/// use twolane_core::connector::base64::{Base64Fault, decode_in_place};
+///
+/// let mut text = *b"bGFtcA==";
+/// let len = decode_in_place(&mut text)?;
+/// assert_eq!(&text[..len], b"lamp");
+/// // Bits that stand for nothing have to be 0: one text for each content.
+/// assert_eq!(decode_in_place(&mut b"bGFtcB==".to_owned()), Err(Base64Fault));
+/// # Ok::<(), Base64Fault>(())
+/// ```
 pub fn decode_in_place(text: &mut [u8]) -> Result<usize, Base64Fault> {
     let groups = text.len() / 4;
     if !text.len().is_multiple_of(4) || groups == 0 {
@@ -107,6 +143,15 @@ pub fn decode_in_place(text: &mut [u8]) -> Result<usize, Base64Fault> {
 }
 
 /// Decodes `text` to the front of `out` and gives what it stands for.
+///
+/// ```
+/// use twolane_core::connector::base64::{Base64Fault, decode_into};
+///
+/// assert_eq!(decode_into("bGFtcA==", &mut [0; 4])?, b"lamp");
+/// assert!(decode_into("bGFtcA", &mut [0; 4]).is_err(), "without its padding");
+/// assert!(decode_into("bGFtcA==", &mut [0; 3]).is_err(), "no room");
+/// # Ok::<(), Base64Fault>(())
+/// ```
 pub fn decode_into<'o>(text: &str, out: &'o mut [u8]) -> Result<&'o mut [u8], Base64Fault> {
     let (groups, []) = text.as_bytes().as_chunks::<4>() else { return Err(Base64Fault) };
     let Some((last, groups)) = groups.split_last() else { return Ok(&mut []) };

@@ -21,6 +21,13 @@ pub const PAYLOAD_ENCODING: &str = "messagepack-base64";
 pub const ACCEPTED: &str = "accepted";
 
 /// Why bytes are no operation message. A request that is none gets no answer.
+///
+/// ```
+/// use twolane_core::connector::carriage::{CarriageFault, CarriageReason, OperationRequest};
+///
+/// let fault = OperationRequest::read(b"\x81\xa5hello\xa5world").unwrap_err();
+/// assert_eq!(fault, CarriageFault { offset: 1, reason: CarriageReason::UnknownKey });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
 pub struct CarriageFault {
@@ -68,6 +75,29 @@ impl From<MsgpackFault> for CarriageFault {
 }
 
 /// A request as it is carried. Whether it is for us is not judged here.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::carriage::{OPERATION, OperationRequest, PAYLOAD_ENCODING, ReplyTo, SERVICE_ID};
+///
+/// let request = OperationRequest {
+///     message_id: "request-1",
+///     service_id: SERVICE_ID,
+///     operation: OPERATION,
+///     payload_schema: "gamecult.model.transport_envelope.v3",
+///     payload_encoding: Some(PAYLOAD_ENCODING),
+///     payload: "bGFtcA==",
+///     source_runtime_id: None,
+///     target_runtime_id: None,
+/// };
+/// let mut body = Vec::new();
+/// request.write(&mut body).unwrap();
+/// let read = OperationRequest::read(&body).unwrap();
+/// assert_eq!(read, request);
+/// let named = ReplyTo { message_id: "request-1", service_id: SERVICE_ID, operation: OPERATION };
+/// assert_eq!(read.reply_to(), named);
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationRequest<'a> {
     /// `messageId`
@@ -100,6 +130,22 @@ pub struct ReplyTo<'a> {
 }
 
 /// A response as it is carried. Nothing in it is authenticated.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::carriage::{ACCEPTED, OPERATION, OperationResponse, ReplyTo, SERVICE_ID};
+///
+/// let request = ReplyTo { message_id: "request-1", service_id: SERVICE_ID, operation: OPERATION };
+/// let schema = "gamecult.model.transport_envelope.v3";
+/// let mut body = Vec::new();
+/// OperationResponse::of(request, ACCEPTED, schema, "bGFtcA==").write(&mut body).unwrap();
+///
+/// let read = OperationResponse::read(&body).unwrap();
+/// assert_eq!((read.message_id, read.status, read.source_runtime_id), ("request-1", "accepted", None));
+/// // Where to decode in place.
+/// assert_eq!(&body[read.payload_span()], b"bGFtcA==");
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationResponse<'a> {
     /// `messageId`
@@ -259,6 +305,20 @@ impl<'a> OperationResponse<'a> {
 }
 
 /// Writes a message of the connector up to its payload, whose `payload_len` characters have to follow.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::carriage::{OperationRequest, REQUEST_SCHEMA, write_front};
+/// use twolane_core::scan::msgpack::Output;
+///
+/// let mut body = Vec::new();
+/// write_front(&mut body, false, "request-1", "gamecult.model.transport_envelope.v3", 8).unwrap();
+/// // The payload follows, as many characters as were announced.
+/// body.put(b"bGFtcA==").unwrap();
+/// assert_eq!(OperationRequest::read(&body).unwrap().payload, "bGFtcA==");
+/// assert!(body.windows(REQUEST_SCHEMA.len()).any(|window| window == REQUEST_SCHEMA.as_bytes()));
+/// # }
+/// ```
 pub fn write_front(
     out: &mut impl Output,
     response: bool,
@@ -290,6 +350,20 @@ pub fn write_front(
 /// keys as one may have, and a key of its own. `None` where more bytes are needed to tell.
 ///
 /// No frame of a lane and no handshake message begins so: their first byte is a version, a brace or white space.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::carriage::{RESPONSE_SCHEMA, begins, write_front};
+///
+/// let mut body = Vec::new();
+/// write_front(&mut body, true, "request-1", "gamecult.model.transport_envelope.v3", 0).unwrap();
+/// assert_eq!((begins(&body[..1]), begins(&body)), (None, Some(true)));
+/// // JSON of a handshake does not.
+/// assert_eq!(begins(b"{\"client_nonce\":"), Some(false));
+/// // The schema is the first value, if whoever wrote it keeps the order.
+/// assert!(body[16..].starts_with(RESPONSE_SCHEMA.as_bytes()));
+/// # }
+/// ```
 pub fn begins(front: &[u8]) -> Option<bool> {
     let (pairs, front) = match front {
         [] => return None,

@@ -7,6 +7,18 @@ use sha2::{Digest as _, Sha256};
 use crate::scan::msgpack::{Full, Output, Writer};
 
 /// A SHA-256 digest. `Display` gives 64 hexadecimal digits.
+///
+/// ```
+/// use twolane_core::connector::digest::Digest;
+///
+/// let request = Digest::of(b"the canonical bytes of a request");
+/// assert_eq!(request.to_string().len(), 64);
+/// // A result of this request is no result of that of another caller.
+/// let native = Digest([7; 32]);
+/// let binding = Digest::binding("caller-1", "request-1", &native, &request);
+/// assert_ne!(binding, Digest::binding("caller-2", "request-1", &native, &request));
+/// assert_ne!(binding, Digest::ZERO);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(pub [u8; 32]);
 

@@ -33,6 +33,15 @@ variants! {
 }
 
 /// 12 bytes that never come twice under one key.
+///
+/// ```
+/// use twolane_core::connector::envelope::Nonce;
+///
+/// // Without a random source: 4 bytes drawn once, and a counter that is stored before it is used.
+/// let nonce = Nonce::counted(*b"disk", 0x0102);
+/// assert_eq!(nonce, Nonce(*b"disk\0\0\0\0\0\0\x01\x02"));
+/// assert_ne!(nonce, Nonce::counted(*b"disk", 0x0103));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce(pub [u8; SEAL_NONCE_LEN]);
 
@@ -60,6 +69,36 @@ pub struct Envelope<'a> {
 }
 
 /// An envelope in canonical bytes.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::document::Schemas;
+/// use twolane_core::connector::envelope::{
+///     AAD_LEN_MAX, Envelope, EnvelopeSchema, MessageKind, Nonce, ReadEnvelope,
+/// };
+/// use twolane_core::scan::msgpack::Output;
+///
+/// let envelope = Envelope {
+///     caller_runtime_id: "caller-1",
+///     request_id: "request-1",
+///     message_kind: MessageKind::Invocation,
+///     nonce: Nonce([3; 12]),
+/// };
+/// let mut bytes = Vec::new();
+/// envelope.write_front(&mut bytes, 20).unwrap();
+/// bytes.put(&[0xcc; 20]).unwrap();
+///
+/// let read = ReadEnvelope::read(&bytes).unwrap();
+/// assert_eq!((read.envelope, read.ciphertext), (envelope, &[0xcc; 20][..]));
+/// assert_eq!(read.ciphertext_span(), bytes.len() - 20..bytes.len());
+///
+/// // What the seal vouches for besides its text: the schema, both ids and the direction.
+/// let mut aad = Vec::new();
+/// envelope.write_aad(&mut aad).unwrap();
+/// assert!(aad.len() <= AAD_LEN_MAX);
+/// assert!(aad.windows(36).any(|window| window == EnvelopeSchema::ID.as_bytes()));
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadEnvelope<'a> {
     /// What is before the ciphertext.
@@ -94,6 +133,24 @@ impl<'a> ReadEnvelope<'a> {
 }
 
 /// An envelope that holds its own, for hosts: what [`ReadEnvelope`] reads, through serde.
+///
+/// ```
+/// use twolane_core::connector::document::SchemaId;
+/// use twolane_core::connector::envelope::{Ciphertext, MessageKind, Nonce, ReadEnvelope, TransportEnvelope};
+/// use twolane_core::connector::over_serde;
+///
+/// // What serde writes is what the core's own reader reads.
+/// let envelope = TransportEnvelope {
+///     schema_id: SchemaId::NEW,
+///     caller_runtime_id: "caller-1".into(),
+///     request_id: "request-1".into(),
+///     message_kind: MessageKind::Result,
+///     nonce: Nonce([3; 12]),
+///     ciphertext: Ciphertext(vec![0xcc; 20]),
+/// };
+/// let bytes = over_serde::write(&envelope).unwrap();
+/// assert_eq!(ReadEnvelope::read(&bytes).unwrap().ciphertext, envelope.ciphertext.0);
+/// ```
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -14,6 +14,26 @@ const PAYLOAD_MAX: usize = 120;
 const TEXT_MAX: usize = PAYLOAD_MAX.div_ceil(3) * 4;
 
 /// Why a request is answered without a seal.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::carriage::{OperationResponse, ReplyTo};
+/// use twolane_core::connector::failure::{FAILURE_SCHEMA, Failure, Hint};
+///
+/// let request = ReplyTo { message_id: "request-1", service_id: "weather", operation: "invoke" };
+/// for failure in Failure::ALL {
+///     let mut body = Vec::new();
+///     failure.write(request, &mut body).unwrap();
+///
+///     // What the other side reads. Anyone may have said it.
+///     let response = OperationResponse::read(&body).unwrap();
+///     assert_eq!((response.status, response.payload_schema), (failure.status(), FAILURE_SCHEMA));
+///     let mut buffer = [0; 160];
+///     let hint = Hint::read(response.payload, &mut buffer).unwrap();
+///     assert_eq!(hint, Hint { code: failure.code(), message: failure.message() });
+/// }
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// Another `serviceId`.
@@ -111,6 +131,15 @@ impl Failure {
 }
 
 /// What a server says without a seal. Anyone may have said it.
+///
+/// ```
+/// use twolane_core::connector::failure::Hint;
+///
+/// let mut buffer = [0; 64];
+/// let hint = Hint::parse(b"\x82\xa7message\xa2no\xa4code\xa6denied").unwrap();
+/// assert_eq!((hint.code, hint.message), ("denied", "no"));
+/// assert_eq!(Hint::read("gA==", &mut buffer), None, "a map of nothing is no failure");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hint<'a> {
     /// `code`

@@ -37,6 +37,23 @@ impl Sort {
 }
 
 /// A message as anyone reads it. Nothing in it is authenticated.
+///
+/// ```
+/// use twolane_core::connector::carriage::{OPERATION, OperationRequest, ReplyTo, SERVICE_ID};
+/// use twolane_core::connector::failure::Failure;
+/// use twolane_core::connector::outside::{Outside, Sort};
+///
+/// // A failure out of a capture.
+/// let request = ReplyTo { message_id: "request-1", service_id: SERVICE_ID, operation: OPERATION };
+/// let mut body = Vec::new();
+/// Failure::NotAdmitted.write(request, &mut body).unwrap();
+/// let outside = Outside::read(&body).unwrap();
+/// assert_eq!((outside.sort, outside.sort.name(), outside.message_id), (Sort::Failure, "failure", "request-1"));
+/// assert_eq!((outside.status, outside.schema_version()), (Some("denied"), "cultnet.operation_response.v0"));
+/// assert_eq!(outside.hint().unwrap().code, "not-admitted");
+/// assert!(outside.envelope().is_none(), "nothing in it is sealed");
+/// assert_eq!(Sort::ALL.map(Sort::name), ["request", "reply", "failure"]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Outside<'a> {
     /// What it is.

@@ -16,6 +16,15 @@ use super::text::{Rule, Text};
 use crate::limits::MSGPACK_DEPTH_MAX;
 
 /// Why bytes are not the document, as serde says it. The words may hold what was read.
+///
+/// ```
+/// use twolane_core::connector::document::OwnedResult;
+/// use twolane_core::connector::over_serde::{SerdeFault, read};
+///
+/// assert!(matches!(read::<OwnedResult>(b"\x80"), Err(SerdeFault::Unreadable(_))));
+/// // 5 in three bytes is a number, but not the one form of it.
+/// assert!(matches!(read::<u32>(b"\xcd\x00\x05"), Err(SerdeFault::NotCanonical)));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum SerdeFault {
     /// rmp-serde does not read it.
@@ -27,6 +36,18 @@ pub enum SerdeFault {
 }
 
 /// Reads a document that is all of `bytes`.
+///
+/// ```
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::{Disposition, OwnedResult, Refusal, Valid, write_malformed};
+/// use twolane_core::connector::over_serde;
+///
+/// let mut bytes = Vec::new();
+/// write_malformed(&mut bytes, "request-1", "caller-1", &Digest([9; 32])).unwrap();
+/// // The rules are kept: what is read so is valid.
+/// let result: Valid<OwnedResult> = over_serde::read(&bytes).unwrap();
+/// assert_eq!(result.disposition, Disposition::Refused(Refusal::Malformed));
+/// ```
 pub fn read<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, SerdeFault> {
     let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
     // It counts the levels from 1 where we count from 0.
@@ -39,6 +60,15 @@ pub fn read<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, SerdeFau
 }
 
 /// The canonical bytes of a document.
+///
+/// ```
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::over_serde;
+///
+/// // A byte string of MessagePack, as the core's own writer makes it.
+/// let bytes = over_serde::write(&Digest([9; 32])).unwrap();
+/// assert_eq!((&bytes[..2], bytes.len()), (&[0xc4, 32][..], 34));
+/// ```
 pub fn write<T: Serialize>(document: &T) -> Result<Vec<u8>, SerdeFault> {
     rmp_serde::to_vec_named(document).map_err(|_| SerdeFault::NotCanonical)
 }

@@ -16,6 +16,16 @@ use super::envelope::{Ciphertext, EnvelopeSchema, Nonce, TransportEnvelope};
 use super::text::{Rule, Text};
 
 /// Each document's id with the JSON text of its schema, for fixtures and other languages.
+///
+/// ```
+/// use twolane_core::connector::schema::schemas;
+///
+/// let all = schemas();
+/// assert_eq!(all.len(), 5);
+/// let (id, text) = &all[0];
+/// assert_eq!(*id, "gamecult.model.provider_request.v3");
+/// assert!(text.contains("\"parallel_tool_calls\"") && text.ends_with("}\n"));
+/// ```
 pub fn schemas() -> Vec<(&'static str, String)> {
     use super::document::{InvocationSchema, ReceiptSchema, RequestSchema, ResultSchema};
     alloc::vec![

@@ -15,6 +15,33 @@ use crate::scan::msgpack::Written;
 const KEY_ID_LABEL: &[u8] = b"twolane-connector-key-id-v1";
 
 /// The key of one caller, ready to use. It is shown by nothing and overwritten when dropped.
+///
+/// ```
+/// use twolane_core::connector::envelope::{Envelope, MessageKind, Nonce};
+/// use twolane_core::connector::seal::{KeyId, OpenFault, SealKey, SecretFault};
+///
+/// let secret = "thirty-two random bytes, or more of them";
+/// let key = SealKey::from_secret(secret)?;
+/// // A key file may end with a line end. The id tells keys apart and does not tell them.
+/// let from_file = SealKey::from_file(format!("{secret}\r\n").as_bytes())?;
+/// let id: KeyId = key.id();
+/// assert_eq!((from_file.id(), id.to_string().len()), (id, 32));
+/// assert_ne!(SealKey::from_bytes(&[7; 32]).id(), id);
+/// assert_eq!(SealKey::from_secret("short").unwrap_err(), SecretFault::TooShort { len: 5 });
+///
+/// // In place, with the tag apart.
+/// let (nonce, mut text) = (Nonce([3; 12]), *b"which day is it?");
+/// let tag = key.seal_detached(&nonce, b"to the server", &mut text).unwrap();
+/// assert_eq!(key.open_detached(&nonce, b"to the caller", &mut text, &tag), Err(OpenFault));
+/// key.open_detached(&nonce, b"to the server", &mut text, &tag).unwrap();
+/// assert_eq!(&text, b"which day is it?");
+///
+/// // An envelope's ciphertext has its tag at the end; bytes that no one sealed stay as they are.
+/// let envelope = Envelope { caller_runtime_id: "c", request_id: "r", message_kind: MessageKind::Result, nonce };
+/// let mut made_up = [0xcc; 20];
+/// assert!(key.open(&envelope, &mut made_up).is_err() && made_up == [0xcc; 20]);
+/// # Ok::<(), SecretFault>(())
+/// ```
 pub struct SealKey {
     cipher: Aes256Gcm,
     id: KeyId,
@@ -42,6 +69,15 @@ pub enum SecretFault {
 }
 
 /// Why nothing was sealed.
+///
+/// ```
+/// use twolane_core::connector::seal::SealFault;
+/// use twolane_core::connector::sealed::SealedFault;
+///
+/// // What a sealed frame could not be made for.
+/// let fault = SealedFault::Seal(SealFault::IdTooLong);
+/// assert_eq!(fault.to_string(), "an id is too long");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealFault {
     /// Longer than the cipher takes under one nonce.

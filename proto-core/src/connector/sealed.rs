@@ -36,6 +36,16 @@ impl From<Full> for SealedFault {
 }
 
 /// Bytes of the frame, length prefix included, that seals a text of `plaintext` bytes for ids of so many bytes.
+///
+/// ```
+/// use twolane_core::connector::envelope::MessageKind;
+/// use twolane_core::connector::sealed::sealed_frame_len;
+///
+/// // How large a buffer has to be for 1,000 bytes of plaintext and any ids.
+/// let needed = sealed_frame_len(MessageKind::Invocation, 256, 256, 1000).unwrap();
+/// assert!((2000..3000).contains(&needed), "{needed}");
+/// assert_eq!(sealed_frame_len(MessageKind::Invocation, 1, 1, u64::MAX), None);
+/// ```
 pub fn sealed_frame_len(
     kind: MessageKind,
     caller_id: usize,
@@ -48,6 +58,58 @@ pub fn sealed_frame_len(
 }
 
 /// Seals an invocation at the front of `buffer` and gives the frame with its length prefix.
+///
+/// ```
+/// use twolane_core::connector::envelope::{MessageKind, Nonce};
+/// use twolane_core::connector::seal::SealKey;
+/// use twolane_core::connector::sealed::{SealedFault, seal_invocation, sealed_frame_len};
+/// # use twolane_core::connector::digest::Digest;
+/// # use twolane_core::connector::document::{
+/// #     InvocationParts, ProviderRequest, RequestParts, SchemaId, ToolChoice, TransportInvocation, Valid,
+/// # };
+/// # use twolane_core::connector::text::{Rule, Text};
+/// # fn t<R: Rule>(text: &str) -> Text<R, &str> {
+/// #     Text::new(text).unwrap()
+/// # }
+/// # let request: Valid<RequestParts<'_>> = Valid::new(ProviderRequest {
+/// #     schema_id: SchemaId::NEW,
+/// #     request_id: t("request-1"),
+/// #     conversation_id: t("talk-1"),
+/// #     model: t("model-a"),
+/// #     instructions: t("Be brief."),
+/// #     input: &[][..],
+/// #     reasoning_effort: None,
+/// #     reasoning_summary: None,
+/// #     service_tier: None,
+/// #     output_format_name: None,
+/// #     previous_response_id: None,
+/// #     tools: &[][..],
+/// #     tool_choice: ToolChoice::Auto,
+/// #     parallel_tool_calls: false,
+/// #     output_schema_json: None,
+/// #     max_output_tokens: None,
+/// #     prompt_cache_key: None,
+/// # }).unwrap();
+/// # let invocation: Valid<InvocationParts<'_>> = Valid::new(TransportInvocation {
+/// #     schema_id: SchemaId::NEW,
+/// #     caller_runtime_id: t("caller-1"),
+/// #     expires_at_unix_ms: 1_800_000_000_000,
+/// #     native_request_sha256: Digest([7; 32]),
+/// #     provider_request_sha256: request.sha256().unwrap(),
+/// #     request,
+/// # }).unwrap();
+///
+/// let key = SealKey::from_bytes(&[1; 32]);
+/// let plaintext = invocation.canonical_len().unwrap();
+/// let needed = sealed_frame_len(MessageKind::Invocation, "caller-1".len(), "request-1".len(), plaintext).unwrap();
+/// let mut buffer = vec![0; needed as usize];
+/// let frame = seal_invocation(&mut buffer, &key, Nonce([3; 12]), &invocation).unwrap();
+/// assert_eq!(frame[..4], (needed as u32 - 4).to_be_bytes());
+/// // A byte less is refused, and nothing is sealed.
+/// let found = buffer.len() - 1;
+/// let fault = seal_invocation(&mut buffer[..found], &key, Nonce([3; 12]), &invocation).unwrap_err();
+/// assert_eq!(fault, SealedFault::BufferTooShort { needed, found });
+/// ```
 pub fn seal_invocation<'b, S, I, T>(
     buffer: &'b mut [u8],
     key: &SealKey,
@@ -68,6 +130,33 @@ where
 }
 
 /// Seals a result at the front of `buffer` and gives the frame with its length prefix.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::answer::{Reply, open_reply};
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::{Disposition, Refusal, ResultParts, SchemaId, Valid};
+/// use twolane_core::connector::envelope::Nonce;
+/// use twolane_core::connector::seal::SealKey;
+/// use twolane_core::connector::sealed::seal_result;
+/// use twolane_core::connector::text::Text;
+///
+/// let result = Valid::new(ResultParts {
+///     schema_id: SchemaId::NEW,
+///     request_id: Text::new("request-1").unwrap(),
+///     caller_runtime_id: Text::new("caller-1").unwrap(),
+///     binding_sha256: Digest([9; 32]),
+///     disposition: Disposition::Refused(Refusal::Capacity),
+/// })
+/// .unwrap();
+/// let (key, mut buffer) = (SealKey::from_bytes(&[1; 32]), [0; 2048]);
+/// let frame = seal_result(&mut buffer, &key, Nonce([4; 12]), &result).unwrap();
+/// let Ok(Reply::Sealed(plaintext)) = open_reply(&mut frame[4..], &key, "caller-1", "request-1") else {
+///     panic!("our own seal")
+/// };
+/// assert_eq!(plaintext, result.to_vec().unwrap());
+/// # }
+/// ```
 pub fn seal_result<'b, S, E>(
     buffer: &'b mut [u8],
     key: &SealKey,
@@ -85,6 +174,20 @@ where
 
 /// Seals the refusal of a malformed request, whose id may be none: see
 /// [`write_malformed`].
+///
+/// ```
+/// use twolane_core::connector::answer::{Reply, open_reply};
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::envelope::Nonce;
+/// use twolane_core::connector::seal::SealKey;
+/// use twolane_core::connector::sealed::seal_malformed;
+///
+/// // The request id was no id, and is answered as it came.
+/// let (key, mut buffer) = (SealKey::from_bytes(&[1; 32]), [0; 2048]);
+/// let ids = ["caller-1", " "];
+/// let frame = seal_malformed(&mut buffer, &key, Nonce([4; 12]), ids, &Digest::ZERO).unwrap();
+/// assert!(matches!(open_reply(&mut frame[4..], &key, "caller-1", " "), Ok(Reply::Sealed(_))));
+/// ```
 pub fn seal_malformed<'b>(
     buffer: &'b mut [u8],
     key: &SealKey,
@@ -99,6 +202,20 @@ pub fn seal_malformed<'b>(
 }
 
 /// Seals the canonical bytes of a result that was sealed before, under another key of the same caller.
+///
+/// ```
+/// use twolane_core::connector::answer::{Reply, open_reply};
+/// use twolane_core::connector::envelope::Nonce;
+/// use twolane_core::connector::seal::SealKey;
+/// use twolane_core::connector::sealed::seal_again;
+///
+/// // The caller's key was changed since the answer was stored: the same bytes, under the key that it asks with now.
+/// let stored = b"the canonical bytes of a result";
+/// let (new, mut buffer) = (SealKey::from_bytes(&[2; 32]), [0; 2048]);
+/// let frame = seal_again(&mut buffer, &new, Nonce([5; 12]), ["caller-1", "request-1"], stored).unwrap();
+/// let opened = open_reply(&mut frame[4..], &new, "caller-1", "request-1").unwrap();
+/// assert_eq!(opened, Reply::Sealed(stored));
+/// ```
 pub fn seal_again<'b>(
     buffer: &'b mut [u8],
     key: &SealKey,

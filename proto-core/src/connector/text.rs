@@ -9,6 +9,28 @@ use crate::scan::skip::value_end;
 use crate::scan::value::Value;
 
 /// A text under the rule `R`, borrowed (`S` is `&str`) or owned (`S` is `Box<str>`).
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::text::{
+///     CacheKey, CallId, Content, Id, JsonObject, Name, StopId, Text, TextFault, rule,
+/// };
+///
+/// let id: Id<&str> = Text::new("request-1")?;
+/// assert_eq!((id.as_str(), id.text()), ("request-1", "request-1"));
+/// // With storage of its own, and borrowed from it again.
+/// let owned: Id<Box<str>> = id.to_owned();
+/// assert_eq!(owned.borrow(), id);
+///
+/// // What breaks the rule is never made; the fault names the rule, not the text.
+/// let fault = TextFault { expected: "1 to 256 bytes without white space at either end", len: 4 };
+/// assert_eq!(Text::<rule::Id, _>::new("end ").unwrap_err(), fault);
+/// assert!(Name::new("no spaces").is_err() && CallId::new("né").is_err() && StopId::new(" ").is_err());
+/// assert!(CacheKey::new(" \n").is_err() && Content::new("").is_err());
+/// assert!(JsonObject::new(r#"{"type":"object"}"#).is_ok() && JsonObject::new("[]").is_err());
+/// # }
+/// # Ok::<(), twolane_core::connector::text::TextFault>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text<R, S> {
     text: S,
@@ -76,6 +98,15 @@ impl<'a, R> Text<R, &'a str> {
 
 impl<'a> FailureMessage<&'a str> {
     /// The front of `text` that is short enough, cut between two characters; `None` of an empty one.
+    ///
+    /// ```
+    /// use twolane_core::connector::text::FailureMessage;
+    ///
+    /// // 1,024 bytes are allowed, and a character is never cut in two.
+    /// let message = FailureMessage::cut(&"é".repeat(2000)).unwrap().as_str().len();
+    /// assert_eq!(message, 1024);
+    /// assert!(FailureMessage::cut("").is_none());
+    /// ```
     pub fn cut(text: &'a str) -> Option<Self> {
         let end = text.floor_char_boundary(FAILURE_MESSAGE_MAX);
         Self::new(text.get(..end)?).ok()
@@ -99,6 +130,21 @@ pub struct TextFault {
 }
 
 /// What a text has to be. Implemented by the markers of [`rule`] alone.
+///
+/// ```
+/// use twolane_core::connector::text::{Rule, Text, rule};
+///
+/// /// Some text of any rule, for a form that says what it wants.
+/// fn ask<R: Rule>(answer: &str) -> Result<Text<R, &str>, String> {
+///     if R::keeps(answer) {
+///         return Ok(Text::new(answer).unwrap());
+///     }
+///     Err(format!("{}: {}", R::NAME, R::EXPECTED))
+/// }
+///
+/// assert!(ask::<rule::Name>("today").is_ok());
+/// assert_eq!(ask::<rule::Name>("").unwrap_err(), "Name: 1 to 64 characters of [A-Za-z0-9_-]");
+/// ```
 pub trait Rule: sealed::Sealed + Copy + Debug + Eq {
     /// The rule in a few words.
     const EXPECTED: &'static str;

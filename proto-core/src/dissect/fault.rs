@@ -12,6 +12,7 @@ use crate::scan::json::{JsonFault, JsonReason};
 /// What is wrong with the bytes, and where. `Display` gives one sentence.
 ///
 /// ```
+/// # #[cfg(feature = "alloc")] {
 /// use twolane_core::dissect::{Fault, FaultReason, Tree};
 ///
 /// // A Ping, and a byte that is not its own.
@@ -19,6 +20,7 @@ use crate::scan::json::{JsonFault, JsonReason};
 /// let fault = Fault { offset: 17, reason: FaultReason::TrailingBytes { count: 1 } };
 /// assert_eq!(Tree::frame(&wire).fault, Some(fault));
 /// assert_eq!(fault.to_string(), "byte 17: 1 bytes follow the end");
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {

@@ -6,6 +6,18 @@ use crate::connector::text::TextFault;
 use crate::scan::msgpack::MsgpackReason;
 
 /// The first rule that a document breaks. It names fields of ours and never holds what was read.
+///
+/// ```
+/// use twolane_core::connector::document::{DocumentFault, DocumentReason, Path, ReadInvocation};
+///
+/// // A map of one pair.
+/// let fault: DocumentFault = ReadInvocation::read(b"\x81\xa1a\x01").unwrap_err();
+/// assert_eq!(fault.reason, DocumentReason::FieldCount { expected: 6, found: 1 });
+/// assert_eq!((fault.offset, fault.path.document), (Some(0), "transport_invocation"));
+///
+/// let path = Path { document: "transport_result", group: "events", field: "sequence" };
+/// assert_eq!(path.to_string(), "transport_result: events.sequence");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentFault {
     /// Offset in the bytes that were read; `None` of a document that is about to be written.

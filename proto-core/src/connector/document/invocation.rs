@@ -24,6 +24,53 @@ const NATIVE: &str = "native_request_sha256";
 const PROVIDER: &str = "provider_request_sha256";
 
 /// The plaintext of a sealed request.
+///
+/// ```
+/// use twolane_core::connector::document::{InvocationSchema, Schemas};
+/// # use twolane_core::connector::digest::Digest;
+/// # use twolane_core::connector::document::{
+/// #     InvocationParts, ProviderRequest, RequestParts, SchemaId, ToolChoice, TransportInvocation, Valid,
+/// # };
+/// # use twolane_core::connector::text::{Rule, Text};
+/// # fn t<R: Rule>(text: &str) -> Text<R, &str> {
+/// #     Text::new(text).unwrap()
+/// # }
+/// # let request: Valid<RequestParts<'_>> = Valid::new(ProviderRequest {
+/// #     schema_id: SchemaId::NEW,
+/// #     request_id: t("request-1"),
+/// #     conversation_id: t("talk-1"),
+/// #     model: t("model-a"),
+/// #     instructions: t("Be brief."),
+/// #     input: &[][..],
+/// #     reasoning_effort: None,
+/// #     reasoning_summary: None,
+/// #     service_tier: None,
+/// #     output_format_name: None,
+/// #     previous_response_id: None,
+/// #     tools: &[][..],
+/// #     tool_choice: ToolChoice::Auto,
+/// #     parallel_tool_calls: false,
+/// #     output_schema_json: None,
+/// #     max_output_tokens: None,
+/// #     prompt_cache_key: None,
+/// # }).unwrap();
+/// # let invocation: Valid<InvocationParts<'_>> = Valid::new(TransportInvocation {
+/// #     schema_id: SchemaId::NEW,
+/// #     caller_runtime_id: t("caller-1"),
+/// #     expires_at_unix_ms: 1_800_000_000_000,
+/// #     native_request_sha256: Digest([7; 32]),
+/// #     provider_request_sha256: request.sha256().unwrap(),
+/// #     request,
+/// # }).unwrap();
+///
+/// // The same request again under another caller: an invocation is changed as parts, and judged anew.
+/// let parts: InvocationParts<'_> = invocation.into_parts();
+/// let other = TransportInvocation { caller_runtime_id: t("caller-2"), ..parts };
+/// assert!(Valid::new(other).is_ok());
+/// let unclaimed = TransportInvocation { native_request_sha256: Digest::ZERO, ..parts };
+/// assert!(Valid::new(unclaimed).is_err());
+/// assert_eq!(InvocationSchema::ID, "gamecult.model.transport_invocation.v3");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(deny_unknown_fields))]
@@ -66,6 +113,56 @@ pub type InvocationFields<'a> =
     TransportInvocation<&'a str, ReadList<'a, InputItem<&'a str>>, ReadList<'a, Tool<&'a str>>>;
 
 /// An invocation in canonical bytes.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::document::{InvocationFields, OwnedInvocation, ReadInvocation};
+/// # use twolane_core::connector::digest::Digest;
+/// # use twolane_core::connector::document::{
+/// #     InvocationParts, ProviderRequest, RequestParts, SchemaId, ToolChoice, TransportInvocation, Valid,
+/// # };
+/// # use twolane_core::connector::text::{Rule, Text};
+/// # fn t<R: Rule>(text: &str) -> Text<R, &str> {
+/// #     Text::new(text).unwrap()
+/// # }
+/// # let request: Valid<RequestParts<'_>> = Valid::new(ProviderRequest {
+/// #     schema_id: SchemaId::NEW,
+/// #     request_id: t("request-1"),
+/// #     conversation_id: t("talk-1"),
+/// #     model: t("model-a"),
+/// #     instructions: t("Be brief."),
+/// #     input: &[][..],
+/// #     reasoning_effort: None,
+/// #     reasoning_summary: None,
+/// #     service_tier: None,
+/// #     output_format_name: None,
+/// #     previous_response_id: None,
+/// #     tools: &[][..],
+/// #     tool_choice: ToolChoice::Auto,
+/// #     parallel_tool_calls: false,
+/// #     output_schema_json: None,
+/// #     max_output_tokens: None,
+/// #     prompt_cache_key: None,
+/// # }).unwrap();
+/// # let invocation: Valid<InvocationParts<'_>> = Valid::new(TransportInvocation {
+/// #     schema_id: SchemaId::NEW,
+/// #     caller_runtime_id: t("caller-1"),
+/// #     expires_at_unix_ms: 1_800_000_000_000,
+/// #     native_request_sha256: Digest([7; 32]),
+/// #     provider_request_sha256: request.sha256().unwrap(),
+/// #     request,
+/// # }).unwrap();
+/// let bytes = invocation.to_vec().unwrap();
+///
+/// let read = ReadInvocation::read(&bytes).unwrap();
+/// let fields: &InvocationFields<'_> = read.fields();
+/// assert_eq!((fields.caller_runtime_id.as_str(), fields.request.model.as_str()), ("caller-1", "model-a"));
+/// // What the caller claims is what the request has.
+/// assert_eq!(fields.provider_request_sha256, read.request_sha256());
+/// let owned: Valid<OwnedInvocation> = read.to_owned();
+/// assert_eq!(owned.to_vec().unwrap(), bytes);
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ReadInvocation<'a> {
     fields: InvocationFields<'a>,
@@ -157,6 +254,27 @@ where
 
 /// The digests that a plaintext claims, native first, even where it is no invocation: those of a map that has each
 /// of the two fields once, with 32 bytes. What binds a refusal of a malformed request to it.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::claimed_digests;
+/// use twolane_core::scan::msgpack::Writer;
+///
+/// // Some later document that this version cannot read: a refusal of it can still be bound to it.
+/// let mut plaintext = Vec::new();
+/// let mut w = Writer(&mut plaintext);
+/// w.map(3).unwrap();
+/// for (name, byte) in [("native_request_sha256", 7), ("provider_request_sha256", 8)] {
+///     w.str(name).unwrap();
+///     w.bin(&[byte; 32]).unwrap();
+/// }
+/// w.str("later").unwrap();
+/// w.bool(true).unwrap();
+/// assert_eq!(claimed_digests(&plaintext), Some((Digest([7; 32]), Digest([8; 32]))));
+/// assert_eq!(claimed_digests(b"\x80"), None);
+/// # }
+/// ```
 pub fn claimed_digests(plaintext: &[u8]) -> Option<(Digest, Digest)> {
     let mut scanner = Scanner::new(plaintext);
     let Kind::Map(pairs) = scanner.next_token().ok()??.kind else { return None };

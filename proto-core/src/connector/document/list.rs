@@ -13,6 +13,50 @@ pub(crate) trait Element<'a>: Sized {
 
 /// A list in canonical bytes, all of whose elements were read once before it was made. Each iteration reads them
 /// again; nothing is held.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::document::{InputItem, ReadElements, ReadList, ReadRequest, Valid};
+///
+/// /// What the user said, out of the bytes of a request; nothing is held but the place.
+/// fn words<'a>(request: &Valid<ReadRequest<'a>>) -> Vec<&'a str> {
+///     let input: ReadList<'a, InputItem<&'a str>> = request.input;
+///     let items: ReadElements<'a, InputItem<&'a str>> = input.iter();
+///     items.filter_map(|item| if let InputItem::UserText { text } = item { Some(text.text()) } else { None }).collect()
+/// }
+/// # use twolane_core::connector::document::{ProviderRequest, SchemaId, ToolChoice};
+/// # use twolane_core::connector::text::{Rule, Text};
+/// # fn t<R: Rule>(text: &str) -> Text<R, &str> {
+/// #     Text::new(text).unwrap()
+/// # }
+/// # let items = [InputItem::UserText { text: t("Which day?") }, InputItem::AssistantText { text: t("Tuesday.") }];
+/// # let parts = ProviderRequest {
+/// #     schema_id: SchemaId::NEW,
+/// #     request_id: t("request-1"),
+/// #     conversation_id: t("talk-1"),
+/// #     model: t("model-a"),
+/// #     instructions: t("Be brief."),
+/// #     input: &items[..],
+/// #     reasoning_effort: None,
+/// #     reasoning_summary: None,
+/// #     service_tier: None,
+/// #     output_format_name: None,
+/// #     previous_response_id: None,
+/// #     tools: &[][..],
+/// #     tool_choice: ToolChoice::Auto,
+/// #     parallel_tool_calls: false,
+/// #     output_schema_json: None,
+/// #     max_output_tokens: None,
+/// #     prompt_cache_key: None,
+/// # };
+/// # let bytes = Valid::new(parts).unwrap().to_vec().unwrap();
+///
+/// // One question and one answer.
+/// let request = Valid::<ReadRequest<'_>>::read(&bytes).unwrap();
+/// assert_eq!((request.input.len(), request.tools.is_empty()), (2, true));
+/// assert_eq!(words(&request), ["Which day?"]);
+/// # }
+/// ```
 #[derive(Clone, Copy)]
 pub struct ReadList<'a, T> {
     first: Fields<'a>,

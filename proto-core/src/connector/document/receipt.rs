@@ -21,6 +21,48 @@ const DOCUMENT: &str = "transport_receipt";
 const FIELDS: u32 = 8;
 
 /// The receipt of a turn that ran.
+///
+/// ```
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::{
+///     Completed, Failed, FailureKind, Outcome, ReceiptSchema, SchemaId, StopReason, TransportReceipt,
+/// };
+/// use twolane_core::connector::text::{FailureMessage, Rule, Text};
+///
+/// fn t<R: Rule>(text: &str) -> Text<R, &str> {
+///     Text::new(text).unwrap()
+/// }
+///
+/// let completed = TransportReceipt {
+///     schema_id: SchemaId::<ReceiptSchema>::NEW,
+///     request_id: t("request-1"),
+///     caller_runtime_id: t("caller-1"),
+///     native_request_sha256: Digest([7; 32]),
+///     provider_request_sha256: Digest([8; 32]),
+///     model: t("model-a"),
+///     transport: t("script"),
+///     outcome: Outcome::Completed(Completed {
+///         stop_reason: StopReason::Other(t("paused")),
+///         provider_response_id: Some(t("resp_1")),
+///         input_tokens: Some(300),
+///         output_tokens: Some(3),
+///         reasoning_output_tokens: None,
+///         cached_input_tokens: Some(0),
+///     }),
+/// };
+/// let Outcome::Completed(Completed { stop_reason, .. }) = completed.outcome else { panic!("it ended") };
+/// assert_eq!((stop_reason.name(), StopReason::<&str>::EndTurn.name()), ("Other", "EndTurn"));
+///
+/// // The same turn, failed, with storage of its own.
+/// let failed = Failed {
+///     failure_kind: FailureKind::RateLimited,
+///     message: FailureMessage::cut("try later").unwrap(),
+///     http_status: Some(429),
+///     retry_after_ms: Some(1500),
+/// };
+/// let owned = TransportReceipt { outcome: Outcome::Failed(failed), ..completed }.to_owned();
+/// assert!(matches!(owned.outcome, Outcome::Failed(Failed { http_status: Some(429), .. })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(deny_unknown_fields))]

@@ -29,6 +29,51 @@ const DOCUMENT: &str = "provider_request";
 const FIELDS: u32 = 17;
 
 /// One model turn. `I` is a list of [`InputItem`], `T` a list of [`Tool`].
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::document::{
+///     InputItem, OwnedRequest, ProviderRequest, ReadRequest, RequestParts, RequestSchema, SchemaId, Tool, ToolChoice,
+///     Valid,
+/// };
+/// use twolane_core::connector::text::{Rule, Text};
+///
+/// fn t<R: Rule>(text: &str) -> Text<R, &str> {
+///     Text::new(text).unwrap()
+/// }
+///
+/// let input = [InputItem::UserText { text: t("Which day is it?") }];
+/// let tools = [Tool { name: t("today"), description: t("Names the day."), parameters_json: t("{}") }];
+/// let parts: RequestParts<'_> = ProviderRequest {
+///     schema_id: SchemaId::<RequestSchema>::NEW,
+///     request_id: t("request-1"),
+///     conversation_id: t("talk-1"),
+///     model: t("model-a"),
+///     instructions: t("Be brief."),
+///     input: &input,
+///     reasoning_effort: None,
+///     reasoning_summary: None,
+///     service_tier: None,
+///     output_format_name: None,
+///     previous_response_id: None,
+///     tools: &tools,
+///     tool_choice: ToolChoice::Required,
+///     parallel_tool_calls: false,
+///     output_schema_json: None,
+///     max_output_tokens: None,
+///     prompt_cache_key: None,
+/// };
+/// // A tool is required, so that there has to be one.
+/// assert!(Valid::new(RequestParts { tools: &[], ..parts }).is_err());
+///
+/// // There and back: borrowed from the bytes, then with storage of its own.
+/// let bytes = Valid::new(parts).unwrap().to_vec().unwrap();
+/// let read = Valid::<ReadRequest<'_>>::read(&bytes).unwrap();
+/// let owned: Valid<OwnedRequest> = read.to_owned();
+/// assert_eq!((&owned.input[0], &owned.tools[0]), (&input[0].to_owned(), &tools[0].to_owned()));
+/// assert_eq!(owned.to_vec().unwrap(), bytes);
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(deny_unknown_fields))]
@@ -143,6 +188,12 @@ pub struct Tool<S> {
 
 variants! {
     /// Whether a tool must be called.
+    ///
+    /// ```
+    /// use twolane_core::connector::document::ToolChoice;
+    ///
+    /// assert_eq!(ToolChoice::from_name("required"), Some(ToolChoice::Required));
+    /// ```
     ToolChoice {
         /// The model chooses.
         Auto = "auto",

@@ -24,6 +24,61 @@ const DOCUMENT: &str = "transport_result";
 const FIELDS: u32 = 5;
 
 /// The plaintext of a sealed reply. `E` is a list of [`Event`].
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::{
+///     Completed, Disposition, Event, EventPayload, Outcome, OwnedResult, ReadResult, Refusal, ResultParts, ResultSchema,
+///     SchemaId, StopReason, TransportReceipt, TransportResult, Transported, Valid,
+/// };
+/// use twolane_core::connector::text::{Rule, Text};
+///
+/// fn t<R: Rule>(text: &str) -> Text<R, &str> {
+///     Text::new(text).unwrap()
+/// }
+///
+/// let events = [Event { sequence: 0, payload: EventPayload::TextDelta { text: t("Tuesday.") } }];
+/// let receipt = TransportReceipt {
+///     schema_id: SchemaId::NEW,
+///     request_id: t("request-1"),
+///     caller_runtime_id: t("caller-1"),
+///     native_request_sha256: Digest([7; 32]),
+///     provider_request_sha256: Digest([8; 32]),
+///     model: t("model-a"),
+///     transport: t("script"),
+///     outcome: Outcome::Completed(Completed {
+///         stop_reason: StopReason::EndTurn,
+///         provider_response_id: None,
+///         input_tokens: None,
+///         output_tokens: Some(2),
+///         reasoning_output_tokens: None,
+///         cached_input_tokens: None,
+///     }),
+/// };
+/// let parts: ResultParts<'_> = TransportResult {
+///     schema_id: SchemaId::<ResultSchema>::NEW,
+///     request_id: t("request-1"),
+///     caller_runtime_id: t("caller-1"),
+///     binding_sha256: Digest::binding("caller-1", "request-1", &Digest([7; 32]), &Digest([8; 32])),
+///     disposition: Disposition::Transported(Transported { events: &events, receipt }),
+/// };
+///
+/// // There and back: borrowed from the bytes, then with storage of its own.
+/// let bytes = Valid::new(parts).unwrap().to_vec().unwrap();
+/// let read = Valid::<ReadResult<'_>>::read(&bytes).unwrap();
+/// let Disposition::Transported(transported) = &read.disposition else { panic!("a run") };
+/// assert_eq!(transported.events.iter().next().unwrap().to_owned(), events[0].to_owned());
+/// let owned: Valid<OwnedResult> = read.to_owned();
+/// assert_eq!(owned.to_vec().unwrap(), bytes);
+///
+/// // A hole in the events is refused, and so a run may be none at all.
+/// let late = [Event { sequence: 1, payload: EventPayload::TextDelta { text: t("Tuesday.") } }];
+/// let torn = Disposition::Transported(Transported { events: &late[..], receipt });
+/// assert!(Valid::new(ResultParts { disposition: torn, ..parts }).is_err());
+/// assert!(Valid::new(ResultParts { disposition: Disposition::Refused(Refusal::Policy), ..parts }).is_ok());
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(deny_unknown_fields))]
@@ -203,6 +258,23 @@ fn write_front<O: Output>(
 }
 
 /// Writes the one result that may name a request by an id that is none: a refusal of a malformed request.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::{Disposition, ReadResult, Refusal, Valid, write_malformed};
+///
+/// let mut plaintext = Vec::new();
+/// write_malformed(&mut plaintext, "request-1", "caller-1", &Digest::ZERO).unwrap();
+/// let result = Valid::<ReadResult<'_>>::read(&plaintext).unwrap();
+/// assert!(matches!(result.disposition, Disposition::Refused(Refusal::Malformed)));
+///
+/// // The id that was asked with may be none; no other result is written for it.
+/// plaintext.clear();
+/// write_malformed(&mut plaintext, " ", "caller-1", &Digest::ZERO).unwrap();
+/// assert!(Valid::<ReadResult<'_>>::read(&plaintext).is_err());
+/// # }
+/// ```
 pub fn write_malformed(
     out: &mut impl Output,
     request_id: &str,

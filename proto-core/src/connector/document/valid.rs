@@ -9,6 +9,32 @@ use crate::connector::digest::Digest;
 use crate::scan::msgpack::{Counted, Full, Output, Writer};
 
 /// A document that keeps every rule. It can be looked at, not changed.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::{Disposition, Refusal, ResultParts, SchemaId, Valid};
+/// use twolane_core::connector::text::Text;
+///
+/// let result = Valid::new(ResultParts {
+///     schema_id: SchemaId::NEW,
+///     request_id: Text::new("request-1").unwrap(),
+///     caller_runtime_id: Text::new("caller-1").unwrap(),
+///     binding_sha256: Digest([9; 32]),
+///     disposition: Disposition::Refused(Refusal::Capacity),
+/// })
+/// .unwrap();
+/// // Fields are read as they are; to change one, take it apart and have it judged again.
+/// assert_eq!(result.request_id.as_str(), "request-1");
+/// let bytes = result.to_vec().unwrap();
+/// assert_eq!((bytes.len() as u64, Digest::of(&bytes)), (result.canonical_len().unwrap(), result.sha256().unwrap()));
+///
+/// let later = ResultParts { disposition: Disposition::Refused(Refusal::Retired), ..result.into_parts() };
+/// let mut changed = Vec::new();
+/// Valid::new(later).unwrap().write(&mut changed).unwrap();
+/// assert_ne!(changed, bytes);
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Valid<T>(T);
 
@@ -66,6 +92,27 @@ impl<T> Deref for Valid<T> {
 }
 
 /// A document that can be judged and written. Implemented by the documents alone.
+///
+/// ```
+/// use twolane_core::connector::document::{Document, DocumentFault, Valid};
+///
+/// /// Judges a document that is put together in several places, before it is given away.
+/// fn judged<T: Document>(document: T) -> Result<Valid<T>, DocumentFault> {
+///     document.check()?;
+///     Valid::new(document)
+/// }
+/// # use twolane_core::connector::digest::Digest;
+/// # use twolane_core::connector::document::{Disposition, Refusal, ResultParts, SchemaId};
+/// # use twolane_core::connector::text::Text;
+/// # let parts = ResultParts {
+/// #     schema_id: SchemaId::NEW,
+/// #     request_id: Text::new("request-1").unwrap(),
+/// #     caller_runtime_id: Text::new("caller-1").unwrap(),
+/// #     binding_sha256: Digest([9; 32]),
+/// #     disposition: Disposition::Refused(Refusal::Capacity),
+/// # };
+/// assert!(judged(parts).is_ok());
+/// ```
 pub trait Document: sealed::Sealed {
     /// The first rule broken that no field's type keeps by itself.
     fn check(&self) -> Result<(), DocumentFault>;
@@ -81,12 +128,29 @@ pub(super) mod sealed {
 }
 
 /// Which document a [`SchemaId`] names.
+///
+/// ```
+/// use twolane_core::connector::document::{InvocationSchema, ReceiptSchema, RequestSchema, ResultSchema, Schemas};
+/// use twolane_core::connector::envelope::EnvelopeSchema;
+///
+/// let ids = [InvocationSchema::ID, ReceiptSchema::ID, RequestSchema::ID, ResultSchema::ID, EnvelopeSchema::ID];
+/// assert!(ids.iter().all(|id| id.starts_with("gamecult.model.") && id.ends_with(".v3")));
+/// ```
 pub trait Schemas: Copy {
     /// The id on the wire.
     const ID: &'static str;
 }
 
 /// The first field of each document; it has one value.
+///
+/// ```
+/// use twolane_core::connector::document::{RequestSchema, SchemaId};
+///
+/// // It has one value, which takes no room.
+/// let id = SchemaId::<RequestSchema>::NEW;
+/// assert_eq!(format!("{id:?}"), "gamecult.model.provider_request.v3");
+/// assert_eq!(size_of_val(&id), 0);
+/// ```
 pub struct SchemaId<D>(PhantomData<D>);
 
 impl<D> SchemaId<D> {

@@ -18,6 +18,21 @@ pub enum Now {
 }
 
 /// Judges the system's clock by the mark of the store and by monotonic time.
+///
+/// ```
+/// use twolane_core::connector::replay::{Clock, Now};
+///
+/// // A process starts a second after the store's mark; then the clock is set forward by a day.
+/// const DAY_MS: u64 = 24 * 3_600_000;
+/// let mut clock = Clock::start(1_000_000, 0, 999_000);
+/// assert_eq!(clock.now(1_000_500, 500), Now::Trusted { ms: 1_000_500 });
+/// clock.marked(1_000_500);
+/// assert_eq!(clock.now(1_000_600 + DAY_MS, 600), Now::Leapt { ahead_ms: DAY_MS });
+///
+/// // It stays so until someone says that the clock is right. Set back, it does not go back.
+/// clock.accept(1_000_600 + DAY_MS, 600);
+/// assert_eq!(clock.now(1_000_700, 700), Now::Trusted { ms: 1_000_600 + DAY_MS });
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     mark_ms: u64,

@@ -87,6 +87,37 @@ pub enum Decision {
 /// of a new one, by its expiry, the policy and the capacity. A clock that is not trusted begins nothing new.
 ///
 /// It is called again with what is there by then where an insert finds that another one was faster.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use twolane_core::connector::digest::Digest;
+/// use twolane_core::connector::document::Refusal;
+/// use twolane_core::connector::replay::{Asked, Copies, Decision, Now, Record, State, Terms, decide};
+///
+/// let asked = Asked {
+///     binding: Digest([9; 32]),
+///     expires_at_unix_ms: 60_000,
+///     max_output_tokens: NonZeroU32::new(500),
+///     model_allowed: true,
+/// };
+/// let output_tokens_max = NonZeroU32::new(1000).unwrap();
+/// let terms = Terms { output_tokens_max, skew_ms: 300_000, running: 0, running_max: 1, has_room: true };
+/// let now = Now::Trusted { ms: 10_000 };
+///
+/// // A new request runs; over the caller's limit it does not.
+/// let run = Decision::Run { output_tokens_max: NonZeroU32::new(500).unwrap() };
+/// assert_eq!(decide(None, &asked, &terms, now), run);
+/// let greedy = Asked { max_output_tokens: NonZeroU32::new(1001), ..asked };
+/// assert_eq!(decide(None, &greedy, &terms, now), Decision::Refuse(Refusal::Policy));
+///
+/// // A retry is answered from the store, however late it comes; an id that was another request's never is.
+/// let late = Now::Trusted { ms: 90_000 };
+/// let record = |state| Some(Record { binding: asked.binding, state });
+/// assert_eq!(decide(record(State::Finished(Copies::ThisKey)), &asked, &terms, late), Decision::Stored);
+/// assert_eq!(decide(record(State::Abandoned), &asked, &terms, late), Decision::Refuse(Refusal::Indeterminate));
+/// let other = Some(Record { binding: Digest([1; 32]), state: State::Running });
+/// assert_eq!(decide(other, &asked, &terms, now), Decision::Refuse(Refusal::ReplayConflict));
+/// ```
 #[must_use]
 pub fn decide(record: Option<Record>, asked: &Asked, terms: &Terms, now: Now) -> Decision {
     let refusal = match record {

@@ -4,6 +4,16 @@ use super::clock::Now;
 use crate::limits::{FINISHED_KEPT_MS, TOMBSTONE_KEPT_MS};
 
 /// How long records are kept, in milliseconds.
+///
+/// ```
+/// use twolane_core::connector::replay::{Due, Now, Retention};
+///
+/// let retention = Retention { finished_ms: 100, tombstone_ms: 1000 };
+/// // A request that expired at 50 and whose answer was complete at 80.
+/// let due = |ms| retention.due(50, 80, Now::Trusted { ms });
+/// assert_eq!([due(180), due(181), due(1181)], [Due::Keep, Due::Bury, Due::Forget]);
+/// assert_eq!(retention.due(50, 80, Now::Leapt { ahead_ms: 9_000_000 }), Due::Keep);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Of a finished answer.

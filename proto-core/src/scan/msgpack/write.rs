@@ -103,6 +103,7 @@ impl Output for alloc::vec::Vec<u8> {
 /// Writes values in canonical form.
 ///
 /// ```
+/// # #[cfg(feature = "alloc")] {
 /// use twolane_core::scan::msgpack::{Counted, Full, Output, Writer, validate};
 ///
 /// fn document(out: &mut impl Output) -> Result<(), Full> {
@@ -128,7 +129,8 @@ impl Output for alloc::vec::Vec<u8> {
 /// document(&mut bytes)?;
 /// assert_eq!(bytes.len() as u64, counted.0);
 /// assert_eq!(validate(&bytes), Ok(()));
-/// # Ok::<(), Full>(())
+/// # }
+/// # Ok::<(), twolane_core::scan::msgpack::Full>(())
 /// ```
 #[derive(Debug)]
 pub struct Writer<'o, O>(pub &'o mut O);
