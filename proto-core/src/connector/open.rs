@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::admit::judge;
 use super::carriage::CarriageFault;
-use super::document::Schemas;
+use super::document::{DocumentFault, ReadResult, Refusal, Schemas, Valid};
 use super::envelope::{Envelope, EnvelopeSchema, MessageKind, Nonce, ReadEnvelope};
 use super::outside::{Outside, Sort};
 use super::seal::SealKey;
@@ -83,6 +84,26 @@ impl Changed {
     }
 }
 
+/// A rule that an opened document breaks, by itself or against what carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// The carriage names another request than the envelope.
+    #[error("`messageId` is not the `request_id` of the envelope")]
+    MessageId,
+    /// A request that no server takes.
+    #[error("a server refuses it: {}", .0.name())]
+    Refused(Refusal),
+    /// A result that is none.
+    #[error("{0}")]
+    Result(DocumentFault),
+    /// A result for another caller.
+    #[error("`caller_runtime_id`: another inside of the seal")]
+    Caller,
+    /// A result of another request.
+    #[error("`request_id`: another inside of the seal")]
+    RequestId,
+}
+
 impl Outside<'_> {
     /// The envelope that a key is tried on, or why there is none.
     pub fn sealed(&self) -> Result<ReadEnvelope<'_>, NotOpened> {
@@ -104,6 +125,26 @@ impl Outside<'_> {
             Some(text) => Ok(text),
             None => Err(self.cause(key, &read)),
         }
+    }
+
+    /// Judges the document that [`Self::open`] gave. What only who asked can compare is not: model, digests, binding.
+    pub fn judge(&self, text: &[u8]) -> Result<(), Broken> {
+        let Some(ReadEnvelope { envelope, .. }) = self.envelope() else { return Ok(()) };
+        if self.message_id != envelope.request_id {
+            return Err(Broken::MessageId);
+        }
+        if self.sort == Sort::Request {
+            let judged = judge(text, envelope.caller_runtime_id, envelope.request_id);
+            return judged.map(|_| ()).map_err(|refused| Broken::Refused(refused.refusal));
+        }
+        let result = Valid::<ReadResult<'_>>::read(text).map_err(Broken::Result)?;
+        if result.caller_runtime_id.as_str() != envelope.caller_runtime_id {
+            return Err(Broken::Caller);
+        }
+        if result.request_id.as_str() != envelope.request_id {
+            return Err(Broken::RequestId);
+        }
+        Ok(())
     }
 
     /// Why the seal is not right.

@@ -3,8 +3,9 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use twolane_core::connector::carriage::OperationRequest;
+use twolane_core::connector::document::Refusal;
 use twolane_core::connector::envelope::{Envelope, MessageKind, Nonce, ReadEnvelope};
-use twolane_core::connector::open::{Changed, NotOpened};
+use twolane_core::connector::open::{Broken, Changed, NotOpened};
 use twolane_core::connector::outside::{Outside, Sort};
 use twolane_core::connector::seal::SealKey;
 
@@ -77,4 +78,70 @@ fn a_seal_that_goes_the_other_way_is_no_document_of_this_one() {
     let direction = NotOpened::Direction { carried: Sort::Request, sealed: MessageKind::Result };
     assert_eq!(opened(&body, &key()), Err(direction));
     assert_eq!(direction.to_string(), "wrong direction: a request carries what was sealed as Result");
+}
+
+/// The request of the tests with another text under its seal, where `change` finds one.
+fn sealed_again(message_id: &str, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    changed(message_id, |envelope, sealed| {
+        *sealed = invocation_bytes();
+        change(sealed);
+        let mut aad = Vec::new();
+        envelope.write_aad(&mut aad).unwrap();
+        let tag = key().seal_detached(&envelope.nonce, &aad, sealed).unwrap();
+        sealed.extend(tag);
+    })
+}
+
+#[test]
+fn what_opens_is_judged_against_its_envelope() {
+    let swap = |from: &'static [u8], to: &'static [u8]| {
+        move |text: &mut Vec<u8>| {
+            let at = text.windows(from.len()).position(|window| window == from).unwrap();
+            text[at..at + to.len()].copy_from_slice(to);
+        }
+    };
+    let cases = [
+        (sealed_again("request-1", |_| {}), Ok(())),
+        (sealed_again("request-2", |_| {}), Err(Broken::MessageId)),
+        (sealed_again("request-1", |text| text.push(0xc0)), Err(Broken::Refused(Refusal::Malformed))),
+        (
+            sealed_again("request-1", swap(b"caller-1", b"caller-2")),
+            Err(Broken::Refused(Refusal::IdentitySubstitution)),
+        ),
+        (
+            sealed_again("request-1", swap(b"model-", b"MODEL-")),
+            Err(Broken::Refused(Refusal::ProviderDigestSubstitution)),
+        ),
+    ];
+    for (number, (body, judged)) in cases.iter().enumerate() {
+        let text = opened(body, &key()).unwrap();
+        assert_eq!(Outside::read(body).unwrap().judge(&text), *judged, "case {number}");
+    }
+}
+
+#[test]
+fn a_result_is_judged_by_its_schema_and_its_ids() {
+    let goldens = include_str!("../../../fixtures/connector/sealed.json");
+    let goldens: Vec<serde_json::Value> = serde_json::from_str(goldens).unwrap();
+    let found = goldens.iter().find(|golden| golden["name"] == "connector-sealed-completed").unwrap();
+    let digits = found["hex"].as_str().unwrap().as_bytes().chunks(2);
+    let digits = digits.map(|pair| std::str::from_utf8(pair).unwrap());
+    let frame: Vec<u8> = digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
+    let outside = Outside::read(&frame[4..]).unwrap();
+    let key = SealKey::from_secret("the goldens' secret, of no use elsewhere").unwrap();
+    let text = outside.open(&key).unwrap();
+    assert_eq!(outside.judge(&text), Ok(()));
+    assert!(matches!(outside.judge(&text[1..]), Err(Broken::Result(_))));
+    // All of them: those of the receipt have to agree with those of the result.
+    let with = |from: &str, to: &str| {
+        let (mut text, from, to) = (text.clone(), from.as_bytes(), to.as_bytes());
+        for at in 0..text.len() - from.len() {
+            if text[at..].starts_with(from) {
+                text[at..at + to.len()].copy_from_slice(to);
+            }
+        }
+        text
+    };
+    assert_eq!(outside.judge(&with("caller-1", "caller-2")), Err(Broken::Caller));
+    assert_eq!(outside.judge(&with("request-1", "request-2")), Err(Broken::RequestId));
 }

@@ -8,10 +8,8 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
 use clap::Args;
-use twolane_core::connector::admit::judge;
-use twolane_core::connector::document::{ReadResult, Valid};
 use twolane_core::connector::open::NotOpened;
-use twolane_core::connector::outside::{Outside, Sort};
+use twolane_core::connector::outside::Outside;
 
 use super::{Exit, Failure, written};
 use keys::{Closed, Keys};
@@ -21,12 +19,13 @@ use source::Messages;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     twolane open run.pcapng --key-file runner-1.key             all messages of a capture\n  \
-    twolane open run.pcapng --key-file runner-1.key --row 3     the one that decode --json calls index 3\n  \
-    twolane tap -o - | twolane open - --callers callers.toml    a running server's, while they come\n  \
-    xxd -p frame.bin | twolane open - --key-file runner-1.key   one message, length prefix first\n\n\
-    A capture, raw bytes, hexadecimal or base64, as `twolane decode` takes them. Each message becomes one\n\
-    JSON object on a line: who and what it is of, the id of the key, the document. What does not open\n\
-    says why. The id of a key tells nothing of it; keys are read from files alone.\n\n\
+    twolane open run.pcapng --key-file runner-1.key --row 3     index 3 of decode --json\n  \
+    twolane tap -o - | twolane open - --callers callers.toml    a server's, while they come\n  \
+    xxd -p frame.bin | twolane open - --key-file runner-1.key   one, length prefix first\n\n\
+    A capture, raw bytes, hexadecimal or base64, as `twolane decode` takes them. Each message\n\
+    becomes one JSON object on a line: who and what it is of, the id of the key, the document.\n\
+    What does not open says why. The id of a key tells nothing of it; keys are read from files\n\
+    alone.\n\n\
     Exit codes:\n  \
     0  all opened and keep their rules\n  \
     1  nothing to open, or a failure, which no key seals\n  \
@@ -105,10 +104,10 @@ fn one(index: u64, bytes: &[u8], keys: &Keys, line: &mut String) -> Exit {
         Ok((key, text)) => {
             object.text("key_id", &key.id().to_string());
             object.document(&text);
-            match broken_rule(&outside, &text) {
-                None => Exit::Done,
-                Some(rule) => {
-                    object.text("fault", &rule);
+            match outside.judge(&text) {
+                Ok(()) => Exit::Done,
+                Err(broken) => {
+                    object.text("fault", &broken.to_string());
                     Exit::Damaged
                 }
             }
@@ -139,29 +138,5 @@ impl Closed {
             Self::Not(NotOpened::Carriage(_) | NotOpened::NoEnvelope) => Exit::Damaged,
             _ => Exit::Unreachable,
         }
-    }
-}
-
-/// The rule that an opened document breaks, by itself or against its envelope.
-fn broken_rule(outside: &Outside<'_>, text: &[u8]) -> Option<String> {
-    let read = outside.envelope()?;
-    let (caller, request) = (read.envelope.caller_runtime_id, read.envelope.request_id);
-    if outside.message_id != request {
-        return Some("`messageId` is not the `request_id` of the envelope".to_owned());
-    }
-    if outside.sort == Sort::Request {
-        return judge(text, caller, request)
-            .err()
-            .map(|refused| format!("a server refuses it: {}", refused.refusal.name()));
-    }
-    match Valid::<ReadResult<'_>>::read(text) {
-        Err(fault) => Some(fault.to_string()),
-        Ok(result) if result.caller_runtime_id.as_str() != caller => {
-            Some("`caller_runtime_id`: another inside of the seal".to_owned())
-        }
-        Ok(result) if result.request_id.as_str() != request => {
-            Some("`request_id`: another inside of the seal".to_owned())
-        }
-        Ok(_) => None,
     }
 }
