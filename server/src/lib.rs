@@ -8,6 +8,7 @@
 //! | [`provider`] | where a run's events come from |
 //! | [`inspect`] | the page, the door before it, the tap behind it |
 //! | [`server`] | all of it together |
+//! | [`stop_points`] | where tests let the process die; empty in what is released |
 //! | [`cli`] | the commands |
 
 pub mod cli;
@@ -19,4 +20,5 @@ pub mod net;
 pub mod provider;
 pub mod server;
 pub mod stop;
+pub mod stop_points;
 pub mod store;

@@ -7,6 +7,7 @@ mod c;
 mod checks;
 mod command;
 mod core_builds;
+mod crash;
 mod debian;
 mod demo;
 mod deny;
@@ -54,6 +55,8 @@ enum Task {
     Bench(bench::Options),
     /// Flash, RAM and stack by part on small machines, against fixtures/sizes.json
     Size(size::Options),
+    /// The connector's server killed at random, for as long as you like
+    Crash(crash::Options),
     /// Hostile input to the core and the capture reader, for as long as you like
     Fuzz(fuzz::Options),
     /// The core's tests under Miri
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Task::Bench(options) => bench::bench(&options),
         Task::Size(options) => size::size(&options),
         Task::Header(options) => c::header(&options),
+        Task::Crash(options) => crash::crash(&options),
         Task::Fuzz(options) => fuzz::fuzz(&options),
         Task::Miri => miri::miri(),
         Task::Deny => deny::deny(),

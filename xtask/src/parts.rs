@@ -3,7 +3,8 @@
 use anyhow::Result;
 
 use crate::{
-    browser, c, checks, core_builds, deny, firmware, fuzz, golden, no_panic, page, setup, size, wireshark,
+    browser, c, checks, core_builds, crash, deny, firmware, fuzz, golden, no_panic, page, setup, size,
+    wireshark,
 };
 
 /// One named part of the tests.
@@ -39,6 +40,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),
     quick("unit", "the workspace's own tests", checks::unit),
+    part("crash", "the connector killed at every place, and for three minutes at random", crash::all),
     part("wireshark", "the dissector in a real tshark", wireshark::wireshark),
     part("fuzz", "hostile input for a few seconds each", fuzz::brief),
     part("browser", "the page in a real browser", browser::browser),

@@ -21,6 +21,7 @@ use super::backend::{ProviderBackend, Turn};
 use super::refusals::{Lookup, Name};
 use super::run::{Limits, Reply, RunEnd, run};
 use super::service::{Answer, Opened, Run, Service};
+use crate::stop_points::{self, Point};
 use crate::store::{self, Change, Engine, Outcome};
 
 /// How long a reply is tried to be stored once the server stops.
@@ -46,6 +47,7 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
             grace: self.settings.grace,
             result_bytes: payload_max - SEAL_TAG_LEN,
         };
+        stop_points::pass(Point::RunBegun);
         let frame = match run(&self.backend, turn, limits, &self.cancel).await {
             RunEnd::Reply(reply) => self.finish(&request, &reply, nonce).await,
             RunEnd::Unknown => {
@@ -61,6 +63,7 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
     async fn finish(&self, request: &Opened, reply: &Reply, nonce: Nonce) -> Option<Vec<u8>> {
         let key = request.seal_key()?;
         let frame = sealed(|buffer| seal_result(buffer, key, nonce, reply).map(|frame| frame.len()))?;
+        stop_points::pass(Point::ReplySealed);
         let change = Change::Finish {
             key: request.key.clone(),
             reply: store::Reply { key_id: key.id().0, sealed: frame.clone() },
@@ -69,8 +72,12 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         let mut backoff = BACKOFF[0];
         let mut give_up_at = None;
         loop {
+            stop_points::pass(Point::FinishAsked);
             match self.store.change(change.clone()).await {
-                Ok(Outcome::Done) => return Some(frame),
+                Ok(Outcome::Done) => {
+                    stop_points::pass(Point::FinishCommitted);
+                    return Some(frame);
+                }
                 Ok(outcome) => {
                     error!(
                         ?outcome,
@@ -110,8 +117,12 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         let ids = [caller, request_id];
         let frame = sealed(|buffer| seal_again(buffer, key, nonce, ids, result).map(|frame| frame.len()))?;
         let reply = store::Reply { key_id: key.id().0, sealed: frame.clone() };
+        stop_points::pass(Point::ResealAsked);
         match self.store.change(Change::Reseal { key: request.key.clone(), reply }).await {
-            Ok(Outcome::Done) => Some(frame),
+            Ok(Outcome::Done) => {
+                stop_points::pass(Point::ResealCommitted);
+                Some(frame)
+            }
             // Another was faster, or it was let go of: looked up again.
             _ => None,
         }
@@ -135,6 +146,7 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         let Some(nonce) = self.nonce(key).await else { return Answer::Silent("nothing can be sealed") };
         match refusal(request, refused, key, nonce) {
             Some(frame) if frame.len() as u64 <= self.settings.frame_max + CONNECTOR_PREFIX_LEN as u64 => {
+                stop_points::pass(Point::RefusalSealed);
                 Answer::Frame(self.refusals.keep(name, frame))
             }
             _ => Answer::Silent("a refusal that fits no frame"),

@@ -30,6 +30,7 @@ use twolane_core::connector::text::Id;
 
 use super::backend::{NotReady, Outcome, ProviderBackend, Turn, failed};
 use super::events::{EventFault, Events};
+use crate::stop_points::{self, Point};
 
 /// Bytes of one line of the program, its end included.
 pub const LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -101,6 +102,7 @@ impl Exec {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(ProgramFault::Start)?;
+        stop_points::pass(Point::ProgramStarted);
         match (child.stdin.take(), child.stdout.take()) {
             (Some(input), Some(output)) => Ok((Group { child, ended: false }, input, output)),
             _ => unreachable!("both were asked for"),
@@ -166,7 +168,9 @@ impl ProviderBackend for Exec {
 async fn ask(mut input: ChildStdin, turn: &Turn) -> io::Result<()> {
     let asked = Asked { max_output_tokens: turn.max_output_tokens, invocation: &turn.invocation };
     input.write_all(&serde_json::to_vec(&asked)?).await?;
-    input.shutdown().await
+    input.shutdown().await?;
+    stop_points::pass(Point::ProgramAsked);
+    Ok(())
 }
 
 async fn listen(output: ChildStdout, events: &Events) -> Result<Outcome, ProgramFault> {
@@ -190,10 +194,14 @@ async fn listen(output: ChildStdout, events: &Events) -> Result<Outcome, Program
         let kept = match said {
             Line::TextDelta { text } => events.text(&text),
             Line::ToolCall { call_id, name, arguments } => events.tool_call(&call_id, &name, &arguments),
-            Line::Completed(completed) => return Ok(Outcome::Completed(completed)),
+            Line::Completed(completed) => {
+                stop_points::pass(Point::ProgramEnded);
+                return Ok(Outcome::Completed(completed));
+            }
             Line::Failed(failed) => return Ok(Outcome::Failed(failed)),
         };
         kept.map_err(|fault| ProgramFault::Event { line, fault })?;
+        stop_points::pass(Point::ProgramSaid);
     }
     Err(ProgramFault::Lines)
 }

@@ -21,6 +21,7 @@ use crate::inspect::Tap;
 use crate::inspect::tap::{Direction, Kind};
 use crate::net::observe::Observer;
 use crate::stop::Stop;
+use crate::stop_points::{self, Point};
 use crate::store::Engine;
 
 /// What connections may take.
@@ -120,6 +121,7 @@ pub async fn serve<B: ProviderBackend, E: Engine>(
             accepted = listener.accept() => match (accepted, Arc::clone(&places).try_acquire_owned()) {
                 (Ok((stream, peer)), Ok(place)) => {
                     backoff = BACKOFF_MIN;
+                    stop_points::pass(Point::Accepted);
                     let (service, observer) = (Arc::clone(&service), watch.observer());
                     connections.spawn(async move {
                         if let Err(reason) = one(&service, stream, bounds, &observer).await {
@@ -138,7 +140,9 @@ pub async fn serve<B: ProviderBackend, E: Engine>(
         }
     }
     drop(listener);
+    stop_points::pass(Point::Stopping);
     service.stop(bounds.drain).await;
+    stop_points::pass(Point::RunsEnded);
     let deadline = Instant::now() + bounds.write_time.min(bounds.drain);
     while let Ok(Some(_)) = timeout_at(deadline, connections.join_next()).await {}
     connections.shutdown().await;
@@ -162,6 +166,7 @@ async fn one<B: ProviderBackend, E: Engine>(
     stream.set_nodelay(true)?;
     let request = read(&mut stream, service.frame_max());
     let request = timeout(bounds.read_time, request).await.map_err(|_| Closed::Slow)??;
+    stop_points::pass(Point::RequestRead);
     observer.offer(Direction::AToB, Kind::Connector, &request);
     let body = request.get(CONNECTOR_PREFIX_LEN..).unwrap_or_default();
     let frame = match timeout(service.answer_time(), service.answer(body)).await {
@@ -181,6 +186,7 @@ async fn read(stream: &mut TcpStream, frame_max: u64) -> Result<BytesMut, Closed
         return Err(Closed::Nothing);
     }
     stream.read_exact(&mut prefix[1..]).await.map_err(short)?;
+    stop_points::pass(Point::PrefixRead);
     let len = u32::from_be_bytes(prefix);
     if len == 0 || u64::from(len) > frame_max {
         return Err(Closed::Length { len, max: frame_max });
@@ -204,7 +210,11 @@ fn short(fault: io::Error) -> Closed {
 }
 
 async fn write(mut stream: TcpStream, frame: &[u8]) -> io::Result<()> {
-    stream.write_all(frame).await?;
+    let (first, rest) = stop_points::halves(frame);
+    stream.write_all(first).await?;
+    stop_points::pass(Point::AnswerHalfWritten);
+    stream.write_all(rest).await?;
+    stop_points::pass(Point::AnswerWritten);
     stream.shutdown().await?;
     let mut rest = [0; 4096];
     let mut more = stream.take(REST_BYTES_MAX);

@@ -5,6 +5,7 @@ use twolane_core::connector::replay::{Copies, Now, Record, Retention, State};
 
 use super::backend::ProviderBackend;
 use super::service::{Opened, Service};
+use crate::stop_points::{self, Point};
 use crate::store::{self, Change, Engine, EngineFault, Found, Outcome, Purge};
 
 /// Records that one commit of a purge changes.
@@ -67,7 +68,10 @@ pub(super) async fn purge<B: ProviderBackend, E: Engine>(service: &Service<B, E>
             retired_ms: retention.tombstone_ms,
             records_max: PURGE_RECORDS,
         };
-        match service.store.change(Change::Purge(purge)).await {
+        stop_points::pass(Point::PurgeAsked);
+        let purged = service.store.change(Change::Purge(purge)).await;
+        stop_points::pass(Point::Purged);
+        match purged {
             Ok(Outcome::Purged { retired, forgotten }) if retired + forgotten == PURGE_RECORDS => {}
             Ok(_) => return service.clock.marked(now_unix_ms),
             Err(fault) => return tracing::warn!(%fault, "old replies were not let go of; trying again later"),

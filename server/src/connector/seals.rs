@@ -9,6 +9,7 @@ use twolane_core::connector::envelope::Nonce;
 use twolane_core::connector::seal::KeyId;
 use twolane_core::limits::{SEALS_MAX, SEALS_RESERVED, SEALS_WARN};
 
+use crate::stop_points::{self, Point};
 use crate::store::{Change, Engine, Outcome, Store};
 
 /// Why nothing may be sealed.
@@ -77,8 +78,10 @@ impl<E: Engine> Seals<E> {
     async fn reserve(&self, key: KeyId, reserved: &mut Reserved) -> Result<(), SealsFault> {
         let count = 2 * SEALS_RESERVED - reserved.left;
         let change = Change::ReserveSeals { key_id: key.0, count, max: SEALS_MAX };
+        stop_points::pass(Point::SealsAsked);
         match self.store.change(change).await {
             Ok(Outcome::Reserved { first }) => {
+                stop_points::pass(Point::SealsReserved);
                 reserved.left += count;
                 if first + count > SEALS_WARN && !reserved.warned {
                     reserved.warned = true;

@@ -18,6 +18,7 @@ use super::service::{Service, ServiceFault, Settings};
 use super::time::SystemClock;
 use crate::net::connection_file::{PublishFault, prepare_directory};
 use crate::stop::{self, Stop, Stopper};
+use crate::stop_points::{self, Point};
 use crate::store::{Engine, EngineFault, RedbEngine, Store};
 
 /// The store's file in the data directory.
@@ -132,12 +133,13 @@ pub async fn start_watched<B: ProviderBackend>(
         frame_max: plan.frame_max,
         data_dir: Some(plan.data_dir),
     };
-    let clock = Box::new(SystemClock::default());
+    let clock = Box::new(SystemClock);
     let service = Service::new(Arc::new(backend), store, callers, clock, settings)?;
     service.reserve_seals().await;
     let fault = |source| StartFault::Listen { address: plan.address, source };
     let listener = listen::bind(plan.address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
+    stop_points::pass(Point::Listening);
     let (stopper, stop) = stop::channel();
     let task = tokio::spawn(async move {
         let purging = tokio::spawn(purge(Arc::clone(&service), plan.retention, stop.clone()));
@@ -145,6 +147,7 @@ pub async fn start_watched<B: ProviderBackend>(
         if let Err(fault) = purging.await {
             error!(%fault, "the purge failed");
         }
+        stop_points::pass(Point::StoreClosed);
     });
     Ok(Serving { address, stopper, task })
 }

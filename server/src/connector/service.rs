@@ -23,6 +23,7 @@ use super::room::Room;
 use super::seals::Seals;
 use super::time::{Judged as JudgedClock, Time};
 use super::{answer, lookup, refusals};
+use crate::stop_points::{self, Point};
 use crate::store::{
     Change, Claim, Engine, EngineFault, Holder, Outcome, ProcessId, RequestKey, Store, StoreFault,
 };
@@ -254,12 +255,17 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         let holder = Holder { process: self.process, serial: self.serial.fetch_add(1, Ordering::Relaxed) };
         let expires_at_unix_ms = turn.invocation.expires_at_unix_ms;
         let claim = Claim { key: key.clone(), binding: binding.0, expires_at_unix_ms, now_unix_ms, holder };
+        stop_points::pass(Point::ClaimAsked);
         if self.store.change(Change::Claim(claim)).await? != Outcome::Done {
             return Ok(Claimed::Stands);
         }
+        stop_points::pass(Point::ClaimCommitted);
         self.clock.marked(now_unix_ms);
+        stop_points::pass(Point::ClockMarked);
         if self.clock.unix_ms() > expires_at_unix_ms {
+            stop_points::pass(Point::GiveBackAsked);
             self.store.change(Change::Unclaim { key, holder }).await?;
+            stop_points::pass(Point::GivenBack);
             return Ok(Claimed::Late);
         }
         Ok(Claimed::Ours)

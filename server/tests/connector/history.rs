@@ -9,6 +9,8 @@ use crate::world::Told;
 /// One answer, in the order in which a request's answers came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
+    /// The number of the key under which it was asked and answered.
+    pub(crate) key: u8,
     pub(crate) told: Told,
     pub(crate) bytes: Vec<u8>,
 }
@@ -18,8 +20,8 @@ pub(crate) struct Seen {
 pub(crate) struct History(HashMap<String, Vec<Seen>>);
 
 impl History {
-    pub(crate) fn add(&mut self, request_id: &str, told: Told, bytes: Vec<u8>) {
-        self.0.entry(request_id.to_owned()).or_default().push(Seen { told, bytes });
+    pub(crate) fn add(&mut self, request_id: &str, key: u8, told: Told, bytes: Vec<u8>) {
+        self.0.entry(request_id.to_owned()).or_default().push(Seen { key, told, bytes });
     }
 
     /// Requests that have an answer, and how many of each kind.
@@ -64,12 +66,15 @@ impl History {
 }
 
 fn check_one(request_id: &str, seen: &[Seen]) -> Result<(), String> {
-    let first = seen.iter().position(|one| matches!(one.told, Told::Text(_)));
-    for one in seen.iter().skip(first.unwrap_or(seen.len())) {
+    let is_text = |one: &&Seen| matches!(one.told, Told::Text(_));
+    for one in seen.iter().skip_while(|one| !is_text(one)) {
         match one.told {
-            Told::Text(_)
-                if Some(&one.bytes) == first.and_then(|at| seen.get(at)).map(|first| &first.bytes) => {}
-            Told::Text(_) => return Err(format!("{request_id} has two answers")),
+            Told::Text(_) => {
+                let first = seen.iter().find(|first| is_text(first) && first.key == one.key);
+                if first.is_some_and(|first| first.bytes != one.bytes) {
+                    return Err(format!("{request_id} has two answers"));
+                }
+            }
             Told::Refused(Refusal::Retired) => {}
             ref other => return Err(format!("{request_id} was answered and then {other:?}")),
         }
@@ -94,7 +99,7 @@ mod tests {
                 Told::Refused(refusal) => Told::Refused(*refusal),
                 _ => panic!("not in these histories"),
             };
-            history.add(request_id, told, bytes.to_vec());
+            history.add(request_id, bytes[1], told, bytes.to_vec());
         }
         history
     }
@@ -107,19 +112,22 @@ mod tests {
     fn each_broken_promise_is_found_and_a_kept_one_is_not() {
         let in_flight = || Told::Refused(Refusal::InFlight);
         let indeterminate = || Told::Refused(Refusal::Indeterminate);
+        // The second byte is the key's number.
         let kept = history(&[
-            ("a", in_flight(), b"1"),
-            ("a", text(), b"2"),
-            ("a", text(), b"2"),
-            ("b", indeterminate(), b"3"),
+            ("a", in_flight(), b"11"),
+            ("a", text(), b"21"),
+            ("a", text(), b"32"),
+            ("a", text(), b"21"),
+            ("b", indeterminate(), b"31"),
         ]);
         assert_eq!(kept.check("a\nb\n"), Ok(()));
         assert!(kept.check("a\nb\na\n").unwrap_err().contains("2 times"));
         assert!(kept.check("b\n").unwrap_err().contains("never ran"));
         for (seen, words) in [
-            (vec![("a", text(), &b"1"[..]), ("a", text(), b"2")], "two answers"),
-            (vec![("a", text(), b"1"), ("a", in_flight(), b"2")], "answered and then"),
-            (vec![("a", indeterminate(), b"1"), ("a", text(), b"2")], "Indeterminate and then"),
+            (vec![("a", text(), &b"11"[..]), ("a", text(), b"21")], "two answers"),
+            (vec![("a", text(), b"11"), ("a", text(), b"22"), ("a", text(), b"32")], "two answers"),
+            (vec![("a", text(), b"11"), ("a", in_flight(), b"21")], "answered and then"),
+            (vec![("a", indeterminate(), b"11"), ("a", text(), b"22")], "Indeterminate and then"),
         ] {
             assert!(history(&seen).check("a\n").unwrap_err().contains(words));
         }

@@ -11,9 +11,12 @@ mod history;
 mod hostile_servers;
 mod open;
 mod peers;
+mod place;
 mod program;
 mod refusing;
 mod replay;
 mod replay_command;
 mod running;
+#[cfg(feature = "stop-points")]
+mod stopped;
 mod world;

@@ -21,6 +21,7 @@ use twox_hash::XxHash3_64;
 use super::super::change::Change;
 use super::super::engine::EngineFault;
 use super::disk;
+use crate::stop_points::{self, Point};
 
 /// What a journal begins with; its id follows.
 const FRONT: &[u8; 24] = b"twolane store journal 1\n";
@@ -161,6 +162,7 @@ impl Journal {
         // Until it is known to be there.
         self.failed = true;
         self.storage.write(self.at as u64, &record).map_err(disk)?;
+        stop_points::pass(Point::RecordWritten);
         self.storage.sync_data().map_err(disk)?;
         self.failed = false;
         self.number += 1;

@@ -14,6 +14,7 @@ use super::journal::{self, Journal};
 use super::place::Place;
 use super::tables::{self, COMMITS_KEY, FORMAT_KEY, JOURNAL_KEY, META};
 use super::{FORMAT, apply, disk, failed_before, fault};
+use crate::stop_points::{self, Point};
 
 /// Tables and journal.
 pub(super) struct Opened {
@@ -46,11 +47,15 @@ impl Opened {
         let journal = if about.journal == 0 {
             let id = fresh_id()?;
             let journal = Journal::make(storage, id, place.journal_bytes(), about.commits).map_err(disk)?;
+            stop_points::pass(Point::JournalMade);
             make_durable(&database, &[], &journal)?;
+            stop_points::pass(Point::JournalBegun);
             journal
         } else {
             let (mut journal, commits) = Journal::open(storage, about.journal, about.commits)?;
+            stop_points::pass(Point::JournalRead);
             make_durable(&database, &commits, &journal)?;
+            stop_points::pass(Point::JournalCaughtUp);
             journal.rewind();
             journal
         };
@@ -86,13 +91,20 @@ impl Opened {
             transaction.set_durability(Durability::None).map_err(fault)?;
             let outcomes = apply::all(&transaction, changes)?;
             put(&transaction, COMMITS_KEY, journal.number() + 1)?;
+            stop_points::applied(changes);
             journal.append(record)?;
+            stop_points::durable(changes);
             transaction.commit().map_err(fault).inspect_err(|_| journal.fail())?;
+            stop_points::pass(Point::CommitSeen);
             return Ok(outcomes);
         }
         durable(&mut transaction)?;
         let outcomes = apply::all(&transaction, changes)?;
+        stop_points::applied(changes);
+        stop_points::pass(Point::TablesAsked);
         transaction.commit().map_err(fault).inspect_err(|_| journal.fail())?;
+        stop_points::durable(changes);
+        stop_points::pass(Point::TablesDurable);
         journal.rewind();
         Ok(outcomes)
     }
@@ -107,7 +119,10 @@ impl Opened {
         let mut transaction = self.database.begin_write().map_err(fault)?;
         durable(&mut transaction)?;
         put(&transaction, JOURNAL_KEY, 0)?;
-        transaction.commit().map_err(fault)
+        stop_points::pass(Point::CloseAsked);
+        transaction.commit().map_err(fault)?;
+        stop_points::pass(Point::Closed);
+        Ok(())
     }
 }
 

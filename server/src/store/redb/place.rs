@@ -11,12 +11,14 @@ use redb::{Builder, Database, DatabaseError, StorageBackend};
 use super::super::engine::EngineFault;
 use super::layered::Layered;
 use super::{disk, fault, opened};
+use crate::stop_points::{self, Point};
 
 /// Bytes of pages that the engine keeps in memory.
 const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Bytes of the journal: some thousand turns, which are caught up with within a second.
-const JOURNAL_BYTES: usize = 32 * 1024 * 1024;
+/// Where tests let the process die it is so short that a scenario fills it.
+const JOURNAL_BYTES: usize = if cfg!(feature = "stop-points") { 4096 } else { 32 * 1024 * 1024 };
 
 /// Where tables and journal are opened.
 pub(super) trait Place: Send + Sync {
@@ -54,11 +56,15 @@ impl Files {
         let file = FileBackend::new(unfinished.reopen().map_err(disk)?).map_err(fault)?;
         opened::make(&builder().create_with_backend(file).map_err(fault)?)?;
         unfinished.as_file().sync_all().map_err(disk)?;
+        stop_points::pass(Point::StoreMade);
         // Where another process was faster, its file stays.
         match unfinished.persist_noclobber(&self.tables) {
-            Err(fault) if fault.error.kind() != io::ErrorKind::AlreadyExists => Err(disk(fault.error)),
-            _ => File::open(folder).and_then(|folder| folder.sync_all()).map_err(disk),
+            Err(fault) if fault.error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(disk(fault.error));
+            }
+            _ => stop_points::pass(Point::StorePlaced),
         }
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(disk)
     }
 }
 
