@@ -5,6 +5,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use twolane_capture::Index;
+use twolane_capture::units::Options;
 
 use crate::call::{listens, serve_with};
 use crate::caller::{Caller, ended};
@@ -41,21 +43,29 @@ fn objects(output: &Output) -> Vec<Value> {
     ended(output).1.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Longer than what is shown of a body that is no text.
+fn question() -> String {
+    "Say it again.".repeat(500)
+}
+
 /// What a server's tap says of one call, as pcapng.
 async fn recorded(caller: &Caller) -> Vec<u8> {
     caller.put("callers.toml", CALLERS);
     let _server = Ends(serve_with(caller, &["--http", "127.0.0.1:0"]));
-    let asked = ["--caller", "runner-1", "--model", "model-a", "Say it again."];
+    let question = question();
+    let asked = ["--caller", "runner-1", "--model", "model-a", &question];
     let answer = caller.command(listens(caller).await, &asked).output().await.unwrap();
-    assert_eq!(ended(&answer), (0, "Say it again.\n", ""));
+    assert_eq!(ended(&answer), (0, &*(question.clone() + "\n"), ""));
     let run_dir = caller.path("run");
     let mut tap = Ends(twolane(&["tap", "-o", "-", "--run-dir", run_dir.to_str().unwrap()]).spawn().unwrap());
     let (mut stdout, mut bytes) = (tap.0.stdout.take().unwrap(), Vec::new());
-    let reply = b"cultnet.operation_response.v0";
-    while !bytes.windows(reply.len()).any(|window| window == reply) {
+    let mut index = Index::new(Options::default());
+    // Both messages, whole.
+    while index.len() < 2 {
         let mut chunk = [0; 4096];
         let read = stdout.read(&mut chunk).unwrap();
         assert_ne!(read, 0, "the tap ended before the reply");
+        index.push(&chunk[..read]).unwrap();
         bytes.extend_from_slice(&chunk[..read]);
     }
     kill_process(Pid::from_raw(i32::try_from(tap.0.id()).unwrap()).unwrap(), Signal::TERM).unwrap();
@@ -88,20 +98,21 @@ async fn a_recorded_call_is_decoded_without_a_key_and_opened_with_it() {
         let (code, _, err) = ended(&opened);
         let [request, reply] = &objects(&opened)[..] else { panic!("{err}") };
         assert_eq!((code, err), (0, ""));
-        assert_eq!(request["document"]["request"]["input"][0]["UserText"]["text"], "Say it again.");
+        assert_eq!(request["document"]["request"]["input"][0]["UserText"]["text"], question());
         let transported = &reply["document"]["disposition"]["Transported"];
         let events = transported["events"].as_array().unwrap().iter();
         let words: Vec<_> =
             events.map(|event| event["payload"]["TextDelta"]["text"].as_str().unwrap()).collect();
-        assert_eq!(words.concat(), "Say it again.");
+        assert_eq!(words.concat(), question());
         assert_eq!(transported["receipt"]["outcome"]["Completed"]["stop_reason"], "EndTurn");
         assert_eq!(request["request_id"], reply["document"]["request_id"]);
         assert_eq!(request["key_id"], crate::world::secret(1).id().to_string());
     }
-    let reply = &objects(&decoded)[1];
-    let frame = reply["bytes_hex"].as_str().unwrap().as_bytes();
-    let opened = run(&["open", "-", "--key-file", key.to_str().unwrap()], frame);
-    assert_eq!(objects(&opened)[0]["document"]["request_id"], reply["request_id"]);
+    for unit in objects(&decoded) {
+        let frame = unit["bytes_hex"].as_str().unwrap().as_bytes();
+        let opened = run(&["open", "-", "--key-file", key.to_str().unwrap()], frame);
+        assert_eq!((ended(&opened).0, &objects(&opened)[0]["request_id"]), (0, &unit["request_id"]));
+    }
     let opened = run(&["open", "-", "--row", "1", "--key-file", key.to_str().unwrap()], &capture);
     let rows: Vec<_> = objects(&opened).iter().map(|object| object["index"].clone()).collect();
     assert_eq!((ended(&opened).0, rows), (0, vec![1.into()]));

@@ -13,7 +13,7 @@ use twolane_core::scan::json::{Kind as TokenKind, Scanner};
 
 use super::text::{Integer, push_escape, push_hex, push_quoted};
 
-/// Bytes that are printed in hexadecimal of a body that is no JSON; `len` says how many there are.
+/// Bytes that are printed in hexadecimal of a body that is no JSON or of a fault; `len` says how many there are.
 const HEX_MAX: usize = 4096;
 
 /// Appends the object and a line end. Writing to a String cannot fail.
@@ -155,7 +155,10 @@ fn connector(unit: &Unit<'_>, out: &mut String) {
             let _ = write!(out, ",\"ciphertext_bytes\":{}", read.ciphertext.len());
         }
     }
-    hex("bytes_hex", row.bytes, out);
+    // All of it: `twolane open` takes it.
+    out.push_str(",\"bytes_hex\":\"");
+    push_hex(row.bytes, out);
+    out.push('"');
 }
 
 fn hex(name: &str, bytes: &[u8], out: &mut String) {
