@@ -65,6 +65,27 @@ fn under_the_right_key_it_is_told_what_changed() {
 }
 
 #[test]
+fn a_changed_bit_opens_to_the_same_document_or_to_none() {
+    let body = request_body();
+    let (mut opened_all_the_same, mut told_from_another_key) = (0, 0);
+    for place in 0..body.len() {
+        let mut changed = body.clone();
+        changed[place] ^= 1 << (place % 8);
+        let Ok(outside) = Outside::read(&changed) else { continue };
+        match outside.open(&key()) {
+            // What the carriage says is not under the seal.
+            Ok(text) => {
+                assert_eq!(text, invocation_bytes(), "byte {place}");
+                opened_all_the_same += 1;
+            }
+            Err(NotOpened::Changed(_)) => told_from_another_key += 1,
+            Err(_) => {}
+        }
+    }
+    assert!(opened_all_the_same > 0 && told_from_another_key > body.len() / 4);
+}
+
+#[test]
 fn a_seal_that_goes_the_other_way_is_no_document_of_this_one() {
     let body = changed("request-1", |envelope, sealed| {
         envelope.message_kind = MessageKind::Result;
