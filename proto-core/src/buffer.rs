@@ -64,6 +64,13 @@ pub struct BufferTooSmall {
 
 impl<'b> FrameBuffer<'b> {
     /// Smallest useful buffer in bytes.
+    ///
+    /// ```
+    /// use twolane_core::buffer::FrameBuffer;
+    ///
+    /// assert!(FrameBuffer::new(&mut [0; FrameBuffer::MIN_LEN]).is_ok());
+    /// assert!(FrameBuffer::new(&mut [0; FrameBuffer::MIN_LEN - 1]).is_err());
+    /// ```
     pub const MIN_LEN: usize = HEADER_LEN_MAX + 1;
 
     /// Decodes within `storage`: bodies that fit beside a header are handed out, larger ones skipped.

@@ -80,6 +80,16 @@ pub struct Endpoint<'a> {
 
 impl Endpoint<'_> {
     /// The address to connect to, where the host is a literal of `127.0.0.0/8` or `::1`.
+    ///
+    /// ```
+    /// use twolane_core::connection_file::{Endpoint, EndpointReason};
+    /// use twolane_core::scan::value::Value;
+    ///
+    /// let endpoint = |host| Endpoint { host: Value::parse(host).unwrap().as_str().unwrap(), port: 4710 };
+    /// assert_eq!(endpoint(br#""::1""#).loopback(), Ok("[::1]:4710".parse().unwrap()));
+    /// // Names are not resolved, not even this one.
+    /// assert_eq!(endpoint(br#""localhost""#).loopback(), Err(EndpointReason::NotAnAddress));
+    /// ```
     pub fn loopback(&self) -> Result<SocketAddr, EndpointReason> {
         let mut buffer = [0; ADDRESS_TEXT_MAX];
         let text = self.host.decode_into(&mut buffer).ok_or(EndpointReason::NotAnAddress)?;

@@ -118,6 +118,16 @@ impl FrameDecoder {
     }
 
     /// The whole frames at the front of `unread`, one after the other: the way through a buffer of many frames.
+    ///
+    /// ```
+    /// use twolane_core::frame::FrameDecoder;
+    ///
+    /// // Three Pings in one read.
+    /// let wire = [0, 0, 0, 0, 1, 7, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0].repeat(3);
+    /// let mut decoder = FrameDecoder::new(1024);
+    /// assert_eq!(decoder.whole_frames(&wire).count(), 3);
+    /// assert_eq!(decoder.offset(), 51);
+    /// ```
     pub const fn whole_frames<'d, 'a>(&'d mut self, unread: &'a [u8]) -> WholeFrames<'d, 'a> {
         WholeFrames { decoder: self, unread }
     }

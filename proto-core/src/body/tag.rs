@@ -5,6 +5,12 @@ use crate::envelope::Lane;
 use crate::scan::string::JsonStr;
 
 /// Who sends to whom on a lane socket.
+///
+/// ```
+/// use twolane_core::body::Direction;
+///
+/// assert_eq!(Direction::RunnerToProvider.name(), "runner to provider");
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {

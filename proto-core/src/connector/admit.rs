@@ -19,34 +19,10 @@ pub enum Stopped<'a> {
 }
 
 /// A request that is addressed to us and holds an envelope. Nothing is authenticated yet.
-#[derive(Debug)]
-pub struct Arrived<'a, 's> {
-    /// As it is carried.
-    pub request: OperationRequest<'a>,
-    /// As it says; its request id is the request's.
-    pub envelope: Envelope<'s>,
-    /// The ciphertext with its tag, of any length.
-    pub sealed: &'s mut [u8],
-}
-
-/// Bytes that [`arrive`] needs besides a body of so many bytes.
-///
-/// ```
-/// use twolane_core::connector::admit::scratch_len;
-///
-/// // Base64 shrinks: what a frame of 64 KiB is read into is no larger than it.
-/// assert!(scratch_len(65_536) < 65_536);
-/// ```
-pub const fn scratch_len(body: usize) -> usize {
-    decoded_len_max(body)
-}
-
-/// Reads the body of a frame: the map, its schema, where it goes, the payload's schema, encoding and text, the
-/// envelope, its kind, its request id. `scratch` has [`scratch_len`] bytes or more.
 ///
 /// ```
 /// # #[cfg(all(feature = "alloc", feature = "seal"))] {
-/// use twolane_core::connector::admit::{Arrived, Caller, Opened, Stopped, arrive, judge, scratch_len};
+/// use twolane_core::connector::admit::{Arrived, Caller, Opened, arrive, judge, scratch_len};
 /// use twolane_core::connector::envelope::Nonce;
 /// use twolane_core::connector::failure::Failure;
 /// use twolane_core::connector::seal::SealKey;
@@ -99,13 +75,62 @@ pub const fn scratch_len(body: usize) -> usize {
 /// assert_eq!(place, 0);
 /// assert!(judge(plaintext, "caller-1", "request-1").is_ok());
 ///
-/// // A caller without the right key, and what is no request at all.
+/// // A caller without the right key.
 /// let stranger = Caller { keys: &[&decoy], payload_max: 4096 };
 /// let mut scratch = vec![0; scratch_len(frame.len())];
 /// let refused = arrive(&frame[4..], &mut scratch).unwrap().open(stranger, &decoy, 2);
 /// assert_eq!(refused, Err(Failure::NotAdmitted));
-/// assert!(matches!(arrive(b"{}", &mut []), Err(Stopped::Silent(_))));
 /// # }
+/// ```
+#[derive(Debug)]
+pub struct Arrived<'a, 's> {
+    /// As it is carried.
+    pub request: OperationRequest<'a>,
+    /// As it says; its request id is the request's.
+    pub envelope: Envelope<'s>,
+    /// The ciphertext with its tag, of any length.
+    pub sealed: &'s mut [u8],
+}
+
+/// Bytes that [`arrive`] needs besides a body of so many bytes.
+///
+/// ```
+/// use twolane_core::connector::admit::scratch_len;
+///
+/// // Base64 shrinks: what a frame of 64 KiB is read into is no larger than it.
+/// assert!(scratch_len(65_536) < 65_536);
+/// ```
+pub const fn scratch_len(body: usize) -> usize {
+    decoded_len_max(body)
+}
+
+/// Reads the body of a frame: the map, its schema, where it goes, the payload's schema, encoding and text, the
+/// envelope, its kind, its request id. `scratch` has [`scratch_len`] bytes or more.
+///
+/// ```
+/// use twolane_core::connector::admit::{Stopped, arrive};
+/// use twolane_core::connector::carriage::OperationRequest;
+/// use twolane_core::connector::failure::Failure;
+/// use twolane_core::scan::msgpack::Written;
+///
+/// // A request for some other service is answered; what is no request gets no answer.
+/// let request = OperationRequest {
+///     message_id: "request-1",
+///     service_id: "weather",
+///     operation: "invoke",
+///     payload_schema: "weather.question",
+///     payload_encoding: None,
+///     payload: "",
+///     source_runtime_id: None,
+///     target_runtime_id: None,
+/// };
+/// let mut body = [0; 256];
+/// let mut written = Written::new(&mut body);
+/// request.write(&mut written).unwrap();
+/// let len = written.len();
+/// let Err(Stopped::Failed(reply_to, failure)) = arrive(&body[..len], &mut []) else { panic!("not for us") };
+/// assert_eq!((reply_to.service_id, failure), ("weather", Failure::Service));
+/// assert!(matches!(arrive(b"{}", &mut []), Err(Stopped::Silent(_))));
 /// ```
 pub fn arrive<'a, 's>(body: &'a [u8], scratch: &'s mut [u8]) -> Result<Arrived<'a, 's>, Stopped<'a>> {
     let request = OperationRequest::read(body).map_err(Stopped::Silent)?;

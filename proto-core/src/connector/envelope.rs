@@ -56,6 +56,29 @@ impl Nonce {
 
 /// All of an envelope but the ciphertext. The ids are as they were received: whether they are ids is judged after
 /// the seal is opened.
+///
+/// ```
+/// use twolane_core::connector::envelope::{AAD_LEN_MAX, Envelope, MessageKind, Nonce};
+/// use twolane_core::scan::msgpack::{Output, Written};
+///
+/// let nonce = Nonce([3; 12]);
+/// let message_kind = MessageKind::Invocation;
+/// let envelope = Envelope { caller_runtime_id: "caller-1", request_id: "request-1", message_kind, nonce };
+/// let mut buffer = [0; 256];
+/// let mut written = Written::new(&mut buffer);
+/// envelope.write_front(&mut written, 20).unwrap();
+/// let front = written.len();
+/// // The ciphertext follows, as many bytes as were announced.
+/// written.put(&[0xcc; 20]).unwrap();
+/// assert_eq!(written.len(), front + 20);
+///
+/// // What is authenticated does not hold the nonce: the cipher takes that by itself.
+/// let mut aad = [0; AAD_LEN_MAX];
+/// let mut written = Written::new(&mut aad);
+/// envelope.write_aad(&mut written).unwrap();
+/// let len = written.len();
+/// assert!(len < front && !aad[..len].windows(12).any(|window| window == nonce.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
     /// Who asks.

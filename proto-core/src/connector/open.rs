@@ -11,28 +11,6 @@ use super::seal::SealKey;
 use zeroize::Zeroize;
 
 /// Why a message is not opened. Who could not open it may have the wrong key, or it is not what was sealed.
-///
-/// ```
-/// use twolane_core::connector::digest::Digest;
-/// use twolane_core::connector::envelope::Nonce;
-/// use twolane_core::connector::open::{Changed, NotOpened};
-/// use twolane_core::connector::outside::Outside;
-/// use twolane_core::connector::seal::SealKey;
-/// use twolane_core::connector::sealed::seal_malformed;
-///
-/// // A captured reply, and two keys to try on it.
-/// let (key, other, mut buffer) = (SealKey::from_bytes(&[1; 32]), SealKey::from_bytes(&[2; 32]), [0; 2048]);
-/// let ids = ["caller-1", "request-1"];
-/// let frame = seal_malformed(&mut buffer, &key, Nonce([4; 12]), ids, &Digest::ZERO).unwrap();
-/// let outside = Outside::read(&frame[4..]).unwrap();
-/// assert_eq!(outside.sealed().unwrap().envelope.caller_runtime_id, "caller-1");
-/// assert_eq!(outside.open(&other).unwrap_err(), NotOpened::OtherKey);
-/// assert_eq!(twolane_core::connector::document::claimed_digests(&outside.open(&key).unwrap()), None);
-///
-/// // The words for a message that was changed on its way.
-/// let changed = NotOpened::Changed(Changed::RequestId).to_string();
-/// assert!(changed.contains("`request_id`"), "{changed}");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOpened {
     /// No operation message.
@@ -117,6 +95,28 @@ impl Outside<'_> {
     }
 
     /// Opens the seal and gives the document in it, whose rules are not judged.
+    ///
+    /// ```
+    /// use twolane_core::connector::digest::Digest;
+    /// use twolane_core::connector::envelope::Nonce;
+    /// use twolane_core::connector::open::{Changed, NotOpened};
+    /// use twolane_core::connector::outside::Outside;
+    /// use twolane_core::connector::seal::SealKey;
+    /// use twolane_core::connector::sealed::seal_malformed;
+    ///
+    /// // A captured reply, and two keys to try on it.
+    /// let (key, other, mut buffer) = (SealKey::from_bytes(&[1; 32]), SealKey::from_bytes(&[2; 32]), [0; 2048]);
+    /// let ids = ["caller-1", "request-1"];
+    /// let frame = seal_malformed(&mut buffer, &key, Nonce([4; 12]), ids, &Digest::ZERO).unwrap();
+    /// let outside = Outside::read(&frame[4..]).unwrap();
+    /// assert_eq!(outside.sealed().unwrap().envelope.caller_runtime_id, "caller-1");
+    /// assert_eq!(outside.open(&other).unwrap_err(), NotOpened::OtherKey);
+    /// assert_eq!(twolane_core::connector::document::claimed_digests(&outside.open(&key).unwrap()), None);
+    ///
+    /// // The words for a message that was changed on its way.
+    /// let changed = NotOpened::Changed(Changed::RequestId).to_string();
+    /// assert!(changed.contains("`request_id`"), "{changed}");
+    /// ```
     pub fn open(&self, key: &SealKey) -> Result<Vec<u8>, NotOpened> {
         let read = self.sealed()?;
         let sealed = read.envelope.message_kind;

@@ -12,6 +12,12 @@ use super::envelope::{EnvelopeSchema, ReadEnvelope};
 use super::failure::{FAILURE_SCHEMA, Hint};
 
 /// What a message is by its carriage.
+///
+/// ```
+/// use twolane_core::connector::outside::Sort;
+///
+/// assert_eq!(Sort::ALL.map(Sort::name), ["request", "reply", "failure"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sort {
     /// An operation request.
@@ -52,7 +58,6 @@ impl Sort {
 /// assert_eq!((outside.status, outside.schema_version()), (Some("denied"), "cultnet.operation_response.v0"));
 /// assert_eq!(outside.hint().unwrap().code, "not-admitted");
 /// assert!(outside.envelope().is_none(), "nothing in it is sealed");
-/// assert_eq!(Sort::ALL.map(Sort::name), ["request", "reply", "failure"]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Outside<'a> {

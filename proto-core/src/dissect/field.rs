@@ -175,7 +175,7 @@ fn write_byte_array(value: &Value<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Resul
 /// Children lie inside their container. There is at most one fault, and it is the last thing told.
 ///
 /// ```
-/// use twolane_core::dissect::{Fault, Field, Sink, body};
+/// use twolane_core::dissect::{Fault, FaultReason, Field, Sink, body};
 ///
 /// /// Prints a tree as it is told, and holds nothing else.
 /// #[derive(Default)]
@@ -210,28 +210,9 @@ fn write_byte_array(value: &Value<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Resul
 /// assert!(outline.text.contains("\n  ids\n    [0] 7\n    [1] 8\n"), "{}", outline.text);
 /// assert!(outline.text.ends_with("! byte 11: expected a comma or the closing bracket\n"));
 ///
-/// // Whoever holds fields of its own hands them over in the same order.
-/// let mut again = Outline::default();
-/// struct Numbers;
-/// impl Numbers {
-///     fn tell(&self, sink: &mut dyn Sink) {
-///         use twolane_core::dissect::{FieldName, FieldValue, NodeKind};
-///         let field = |name, value| Field {
-///             start: 0,
-///             value_start: 0,
-///             kind: NodeKind::Integer,
-///             mask: 0,
-///             name: FieldName::Known(name),
-///             value,
-///             meaning: "",
-///         };
-///         sink.open(field("numbers", FieldValue::None));
-///         sink.leaf(field("one", FieldValue::Number(1)), 1);
-///         sink.close(1);
-///     }
-/// }
-/// Numbers.tell(&mut again);
-/// assert_eq!(again.text, "numbers\n  one 1\n");
+/// // At most one fault, and it is the last thing told.
+/// outline.fault(Fault { offset: 3, reason: FaultReason::TrailingBytes { count: 9 } });
+/// assert!(outline.text.ends_with("! byte 3: 9 bytes follow the end\n"));
 /// ```
 pub trait Sink {
     /// A container begins.

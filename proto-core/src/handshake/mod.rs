@@ -69,6 +69,13 @@ pub struct Received<S> {
 }
 
 /// Which message of the handshake.
+///
+/// ```
+/// use twolane_core::handshake::Stage;
+///
+/// let stages = [Stage::ClientHello, Stage::ServerProof, Stage::ClientAuth];
+/// assert_eq!(stages.map(Stage::name), ["ClientHello", "ServerProof", "ClientAuth"]);
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
@@ -131,6 +138,14 @@ pub struct HandshakeFault {
 }
 
 /// Why a message of the handshake was refused.
+///
+/// ```
+/// use twolane_core::handshake::HandshakeReason;
+///
+/// let reason = HandshakeReason::MessageTooLong { len: 5000 };
+/// assert_eq!(reason.name(), "message_too_long");
+/// assert_eq!(reason.to_string(), "the message is 5000 bytes long, at most 4096 are allowed");
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeReason {

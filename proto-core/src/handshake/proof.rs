@@ -34,6 +34,23 @@ pub(crate) fn client_auth(
 }
 
 /// Whether `proof` is what a server with `key` says in message 2. The time taken does not depend on the proof.
+///
+/// ```
+/// use twolane_core::handshake::message::{ServerProof, verify_server_proof};
+/// use twolane_core::handshake::{ClientHandshake, DaemonId, Key, Received, ServerHandshake, ServerStep};
+///
+/// // Message 2 as a capture holds it, for a reader with the key.
+/// let (key, daemon_id) = (Key::new(&[7; 32]).unwrap(), DaemonId([1; 16]));
+/// let client = ClientHandshake::new(&key, daemon_id, [2; 32]);
+/// let mut server = ServerHandshake::new(&key, daemon_id, [3; 32], "").unwrap();
+/// let Ok(Received { step: ServerStep::Prove(message), .. }) = server.receive(&client.hello()) else {
+///     panic!("a whole message 1")
+/// };
+/// let ServerProof { server_nonce, daemon_id, server_proof, .. } = ServerProof::parse(&message[4..]).unwrap();
+/// assert!(verify_server_proof(&key, &[2; 32], &server_nonce, &daemon_id, &server_proof));
+/// // It vouches for the process too.
+/// assert!(!verify_server_proof(&key, &[2; 32], &server_nonce, &DaemonId([9; 16]), &server_proof));
+/// ```
 #[must_use]
 pub fn verify_server_proof(
     key: &Key,
@@ -46,6 +63,15 @@ pub fn verify_server_proof(
 }
 
 /// Whether `proof` is what a client with `key` says in message 3. The time taken does not depend on the proof.
+///
+/// ```
+/// use twolane_core::handshake::message::verify_client_auth;
+/// use twolane_core::handshake::{DaemonId, Key};
+///
+/// // A guess is no proof.
+/// let key = Key::new(&[7; 32]).unwrap();
+/// assert!(!verify_client_auth(&key, &[2; 32], &[3; 32], &DaemonId([1; 16]), &[0; 32]));
+/// ```
 #[must_use]
 pub fn verify_client_auth(
     key: &Key,

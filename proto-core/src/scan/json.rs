@@ -42,6 +42,13 @@ pub enum Kind {
 }
 
 /// One token and where it stands.
+///
+/// ```
+/// use twolane_core::scan::json::{Kind, Scanner};
+///
+/// let token = Scanner::new(b" 12 ").next_token().unwrap().unwrap();
+/// assert_eq!((token.kind, token.span()), (Kind::Number { digits: true }, 1..3));
+/// ```
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {

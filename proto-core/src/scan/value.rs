@@ -190,6 +190,18 @@ impl From<JsonFault> for MemberFault {
 }
 
 /// The members of one object in order; refuses a second member of one name.
+///
+/// ```
+/// use twolane_core::scan::value::Value;
+///
+/// let object = Value::parse(br#"{"a":1,"b":2}"#).unwrap();
+/// let mut members = object.members().unwrap();
+/// let mut sum = 0;
+/// while let Some(member) = members.next_member().unwrap() {
+///     sum += member.value.as_u64().unwrap();
+/// }
+/// assert_eq!(sum, 3);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     scanner: Scanner<'a>,
@@ -246,6 +258,16 @@ impl<'a> Members<'a> {
 }
 
 /// The elements of one array in order.
+///
+/// ```
+/// use twolane_core::scan::value::Value;
+///
+/// let array = Value::parse(b"[7, [8, 9]]").unwrap();
+/// let mut elements = array.elements().unwrap();
+/// assert_eq!(elements.next_element().unwrap().unwrap().as_u64(), Some(7));
+/// assert_eq!(elements.next_element().unwrap().unwrap().raw(), b"[8, 9]");
+/// assert!(elements.next_element().unwrap().is_none());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Elements<'a> {
     scanner: Scanner<'a>,

@@ -138,6 +138,15 @@ pub struct Failed<S> {
 }
 
 /// Why a model ended.
+///
+/// ```
+/// use twolane_core::connector::document::StopReason;
+/// use twolane_core::connector::text::StopId;
+///
+/// assert_eq!(StopReason::<&str>::MaxOutputTokens.name(), "MaxOutputTokens");
+/// let other = StopReason::Other(StopId::new("paused").unwrap());
+/// assert_eq!(other.name(), "Other");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(bound(deserialize = "S: AsRef<str> + serde::Deserialize<'de>")))]

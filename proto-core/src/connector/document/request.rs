@@ -137,6 +137,18 @@ pub type OwnedRequest = ProviderRequest<
 >;
 
 /// One item of a conversation.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::document::InputItem;
+/// use twolane_core::connector::text::{CallId, Content};
+///
+/// let (call_id, output) = (CallId::new("call_1").unwrap(), Content::new("Tuesday").unwrap());
+/// let item = InputItem::ToolResult { call_id, output };
+/// let InputItem::ToolResult { output, .. } = item.to_owned() else { panic!("the same item") };
+/// assert_eq!(output.as_str(), "Tuesday");
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(deny_unknown_fields))]
@@ -172,6 +184,20 @@ pub enum InputItem<S> {
 }
 
 /// A tool that may be called.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::document::Tool;
+/// use twolane_core::connector::text::{Content, JsonObject, Name};
+///
+/// let tool = Tool {
+///     name: Name::new("today").unwrap(),
+///     description: Content::new("Names the day.").unwrap(),
+///     parameters_json: JsonObject::new(r#"{"type":"object"}"#).unwrap(),
+/// };
+/// assert_eq!(tool.to_owned().parameters_json.borrow(), tool.parameters_json);
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(deny_unknown_fields))]
@@ -305,6 +331,13 @@ impl<S: AsRef<str>> Tool<S> {
 
 impl<'a> Valid<ReadRequest<'a>> {
     /// Reads a request that is all of `bytes`.
+    ///
+    /// ```
+    /// use twolane_core::connector::document::{DocumentReason, ReadRequest, Valid};
+    ///
+    /// let fault = Valid::<ReadRequest<'_>>::read(b"\x80").unwrap_err();
+    /// assert_eq!(fault.reason, DocumentReason::FieldCount { expected: 17, found: 0 });
+    /// ```
     pub fn read(bytes: &'a [u8]) -> Result<Self, DocumentFault> {
         let mut fields = Fields::new(Reader::new(bytes), DOCUMENT);
         let request = Self::read_next(&mut fields)?;

@@ -143,6 +143,17 @@ pub struct Transported<S, E> {
 }
 
 /// One piece of what the model said.
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use twolane_core::connector::document::{Event, EventPayload};
+/// use twolane_core::connector::text::Content;
+///
+/// let event = Event { sequence: 0, payload: EventPayload::TextDelta { text: Content::new("Tuesday.").unwrap() } };
+/// let EventPayload::TextDelta { text } = event.to_owned().payload else { panic!("the same event") };
+/// assert_eq!(text.as_str(), "Tuesday.");
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "std", serde(deny_unknown_fields))]
@@ -311,6 +322,21 @@ impl<S: AsRef<str>> Event<S> {
 
 impl<'a> Valid<ReadResult<'a>> {
     /// Reads a result that is all of `bytes`.
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// use twolane_core::connector::digest::Digest;
+    /// use twolane_core::connector::document::{Disposition, OwnedResult, ReadResult, Refusal, Valid, write_malformed};
+    ///
+    /// let mut bytes = Vec::new();
+    /// write_malformed(&mut bytes, "request-1", "caller-1", &Digest([9; 32])).unwrap();
+    /// let read = Valid::<ReadResult<'_>>::read(&bytes).unwrap();
+    /// // To keep longer than the bytes.
+    /// let owned: Valid<OwnedResult> = read.to_owned();
+    /// drop(bytes);
+    /// assert_eq!(owned.disposition, Disposition::Refused(Refusal::Malformed));
+    /// # }
+    /// ```
     pub fn read(bytes: &'a [u8]) -> Result<Self, DocumentFault> {
         let mut f = Fields::new(Reader::new(bytes), DOCUMENT);
         f.map(FIELDS)?;
