@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::command::{cargo, run};
+use crate::examples;
 
 pub(crate) fn format() -> Result<()> {
     run(&mut cargo(["fmt", "--all", "--check"]), "cargo fmt --all")?;
@@ -18,7 +19,8 @@ pub(crate) fn clippy() -> Result<()> {
 }
 
 pub(crate) fn docs() -> Result<()> {
-    run(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"), "")
+    run(cargo(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"), "")?;
+    examples::check()
 }
 
 pub(crate) fn unit() -> Result<()> {

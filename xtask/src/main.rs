@@ -11,6 +11,7 @@ mod crash;
 mod debian;
 mod demo;
 mod deny;
+mod examples;
 mod firmware;
 mod fuzz;
 mod golden;
