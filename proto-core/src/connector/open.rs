@@ -98,6 +98,7 @@ impl Outside<'_> {
     ///
     /// ```
     /// use twolane_core::connector::digest::Digest;
+    /// use twolane_core::connector::document::write_malformed;
     /// use twolane_core::connector::envelope::Nonce;
     /// use twolane_core::connector::open::{Changed, NotOpened};
     /// use twolane_core::connector::outside::Outside;
@@ -111,7 +112,9 @@ impl Outside<'_> {
     /// let outside = Outside::read(&frame[4..]).unwrap();
     /// assert_eq!(outside.sealed().unwrap().envelope.caller_runtime_id, "caller-1");
     /// assert_eq!(outside.open(&other).unwrap_err(), NotOpened::OtherKey);
-    /// assert_eq!(twolane_core::connector::document::claimed_digests(&outside.open(&key).unwrap()), None);
+    /// let mut sealed = Vec::new();
+    /// write_malformed(&mut sealed, ids[1], ids[0], &Digest::ZERO).unwrap();
+    /// assert_eq!(outside.open(&key), Ok(sealed));
     ///
     /// // The words for a message that was changed on its way.
     /// let changed = NotOpened::Changed(Changed::RequestId).to_string();
@@ -128,6 +131,25 @@ impl Outside<'_> {
     }
 
     /// Judges the document that [`Self::open`] gave. What only who asked can compare is not: model, digests, binding.
+    ///
+    /// ```
+    /// use twolane_core::connector::digest::Digest;
+    /// use twolane_core::connector::document::write_malformed;
+    /// use twolane_core::connector::envelope::Nonce;
+    /// use twolane_core::connector::open::Broken;
+    /// use twolane_core::connector::outside::Outside;
+    /// use twolane_core::connector::seal::SealKey;
+    /// use twolane_core::connector::sealed::seal_again;
+    ///
+    /// // A server that sealed one caller's result for another.
+    /// let mut result = Vec::new();
+    /// write_malformed(&mut result, "request-1", "caller-2", &Digest::ZERO).unwrap();
+    /// let (key, mut buffer) = (SealKey::from_bytes(&[1; 32]), [0; 2048]);
+    /// let frame = seal_again(&mut buffer, &key, Nonce([4; 12]), ["caller-1", "request-1"], &result).unwrap();
+    /// let outside = Outside::read(&frame[4..]).unwrap();
+    /// let text = outside.open(&key).unwrap();
+    /// assert_eq!(outside.judge(&text), Err(Broken::Caller));
+    /// ```
     pub fn judge(&self, text: &[u8]) -> Result<(), Broken> {
         let Some(ReadEnvelope { envelope, .. }) = self.envelope() else { return Ok(()) };
         if self.message_id != envelope.request_id {
