@@ -9,8 +9,10 @@
 //! | [`inspect`] | the page, the door before it, the tap behind it |
 //! | [`server`] | all of it together |
 //! | [`stop_points`] | where tests let the process die; empty in what is released |
+//! | [`admin`] | what an operator asks of the store of replies |
 //! | [`cli`] | the commands |
 
+pub mod admin;
 pub mod cli;
 pub mod config;
 pub mod connector;

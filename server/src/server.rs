@@ -282,6 +282,7 @@ async fn start_connector(
         grace: RUN_GRACE,
         retention: connector.retention,
         bounds: ListenBounds { connections: connector.peers, drain: config.drain, ..ListenBounds::default() },
+        run_dir: Some(config.run_dir.clone()),
     };
     Ok(match connector.exec.as_deref().and_then(<[String]>::split_first) {
         Some((program, arguments)) => {

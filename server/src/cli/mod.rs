@@ -12,6 +12,7 @@ mod call_request;
 mod call_shown;
 mod config;
 mod decode;
+mod desk;
 mod generate;
 mod keygen;
 mod log;
@@ -22,6 +23,7 @@ mod replay;
 mod running;
 mod serve;
 mod signals;
+mod store;
 mod tap;
 mod tap_copy;
 
@@ -80,6 +82,8 @@ enum Command {
     OpenPage(open_page::Options),
     /// Read the replay store of sealed turns, and decide what no program may
     Replay(replay::Options),
+    /// Check the replay store, or copy it into a file, also while a server holds it
+    Store(store::Options),
     /// Print every setting with its value, where it came from, unit and meaning
     Config(config::Options),
     /// Check the configuration without starting anything
@@ -102,6 +106,7 @@ impl Cli {
             Command::Keygen(options) => keygen::run(&options),
             Command::OpenPage(options) => open_page::run(&global, options),
             Command::Replay(options) => replay::run(&global, options),
+            Command::Store(options) => store::run(&global, options),
             Command::Config(options) => config::run(&global, &options),
             Command::CheckConfig(config::CheckOptions {}) => config::check(&global),
             Command::Generate(options) => generate::run(options),

@@ -16,6 +16,8 @@ use super::callers::{Caller, Callers, CallersFault};
 use super::listen::{self, Bounds, Watch};
 use super::service::{Service, ServiceFault, Settings};
 use super::time::SystemClock;
+use crate::admin::desk::Desk;
+use crate::admin::endpoint::{self as admin, AdminFault};
 use crate::net::connection_file::{PublishFault, prepare_directory};
 use crate::stop::{self, Stop, Stopper};
 use crate::stop_points::{self, Point};
@@ -48,6 +50,8 @@ pub struct Plan {
     pub retention: Retention,
     /// What connections may take.
     pub bounds: Bounds,
+    /// The directory in which `admin.json` says where an operator may ask; nobody may where `None`.
+    pub run_dir: Option<PathBuf>,
 }
 
 /// Why a connector does not start.
@@ -81,6 +85,9 @@ pub enum StartFault {
         /// Why.
         source: io::Error,
     },
+    /// The admin endpoint.
+    #[error(transparent)]
+    Admin(#[from] AdminFault),
     /// The store's thread.
     #[error("the store's thread cannot be started: {0}")]
     Thread(io::Error),
@@ -131,7 +138,7 @@ pub async fn start_watched<B: ProviderBackend>(
         run_time: plan.run_time,
         grace: plan.grace,
         frame_max: plan.frame_max,
-        data_dir: Some(plan.data_dir),
+        data_dir: Some(plan.data_dir.clone()),
     };
     let clock = Box::new(SystemClock);
     let service = Service::new(Arc::new(backend), store, callers, clock, settings)?;
@@ -141,11 +148,24 @@ pub async fn start_watched<B: ProviderBackend>(
     let address = listener.local_addr().map_err(fault)?;
     stop_points::pass(Point::Listening);
     let (stopper, stop) = stop::channel();
+    let admin = match &plan.run_dir {
+        Some(run_dir) => {
+            let endpoint = admin::Endpoint::publish(&admin::Endpoint::file(run_dir)).await?;
+            let desk = Desk::new(Arc::clone(&service), &plan.data_dir);
+            Some(tokio::spawn(endpoint.run(desk, stop.clone())))
+        }
+        None => None,
+    };
     let task = tokio::spawn(async move {
         let purging = tokio::spawn(purge(Arc::clone(&service), plan.retention, stop.clone()));
         listen::serve(service, listener, plan.bounds, watch, stop).await;
         if let Err(fault) = purging.await {
             error!(%fault, "the purge failed");
+        }
+        if let Some(admin) = admin
+            && let Err(fault) = admin.await
+        {
+            error!(%fault, "the admin endpoint failed");
         }
         stop_points::pass(Point::StoreClosed);
     });

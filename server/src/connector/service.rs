@@ -23,9 +23,10 @@ use super::room::Room;
 use super::seals::Seals;
 use super::time::{Judged as JudgedClock, Time};
 use super::{answer, lookup, refusals};
+use crate::admin::desk::Holds;
 use crate::stop_points::{self, Point};
 use crate::store::{
-    Change, Claim, Engine, EngineFault, Holder, Outcome, ProcessId, RequestKey, Store, StoreFault,
+    Change, Claim, Engine, EngineFault, Holder, Outcome, ProcessId, RedbEngine, RequestKey, Store, StoreFault,
 };
 
 /// Looks at the store again that often where another was faster.
@@ -306,6 +307,20 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
     /// How long an answer may take: its run, its end, and a while for its reply to be stored.
     pub fn answer_time(&self) -> Duration {
         self.settings.run_time + self.settings.grace + ANSWER_MARGIN
+    }
+}
+
+impl<B: ProviderBackend> Holds for Service<B, RedbEngine> {
+    fn store(&self) -> &Store<RedbEngine> {
+        &self.store
+    }
+
+    fn runs(&self, key: &RequestKey) -> bool {
+        self.running.binding(key).is_some()
+    }
+
+    async fn accept_clock(&self) -> bool {
+        Self::accept_clock(self).await
     }
 }
 

@@ -64,6 +64,9 @@ pub enum EngineFault {
         /// Where, in words.
         what: String,
     },
+    /// A file is there already, and is not overwritten.
+    #[error("it is there already, and is not overwritten")]
+    Exists,
     /// There is no room on the disk.
     #[error("the disk is full")]
     Full,

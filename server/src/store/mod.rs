@@ -14,4 +14,4 @@ pub use change::{Change, Claim, Outcome, Purge, Reply};
 pub use committer::{Store, StoreFault};
 pub use engine::{Engine, EngineFault, Found, Listed};
 pub use record::{Binding, Holder, KeyId, ProcessId, Record, RequestKey, State};
-pub use redb::{FORMAT, RedbEngine};
+pub use redb::{Checked, FORMAT, RedbEngine};

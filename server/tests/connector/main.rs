@@ -1,5 +1,6 @@
 //! Sealed turns over real sockets: replayed, refused, and run whatever the backend does.
 
+mod admin;
 mod ask;
 mod call;
 mod call_ends;

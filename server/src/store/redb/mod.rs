@@ -8,6 +8,7 @@
 //! | `opened` | both together: opened, caught up, committed to |
 //! | `place` | where the bytes are: in files, or in whatever a test has |
 //! | `layered` | a store on a full disk, read all the same |
+//! | `whole` | all of a store at once: checked, copied |
 
 mod apply;
 mod journal;
@@ -15,6 +16,7 @@ mod layered;
 mod opened;
 mod place;
 mod tables;
+mod whole;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -28,6 +30,8 @@ use super::record::{KeyId, RequestKey};
 use opened::Opened;
 use place::{Files, Place, Storage};
 use tables::{MARK_KEY, META, RECORDS, REPLIES};
+
+pub use whole::Checked;
 
 /// The format that this program writes, and the latest that it reads.
 pub const FORMAT: u64 = 2;

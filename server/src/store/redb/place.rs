@@ -47,24 +47,37 @@ impl Files {
         Self { tables: tables.to_owned(), journal: tables.with_extension("journal") }
     }
 
-    /// Makes the tables beside their place and puts them there whole: a crash in between must not leave half a file,
-    /// which the engine would refuse for ever.
+    /// Makes empty tables.
     pub(super) fn make(&self) -> Result<(), EngineFault> {
-        let folder = self.tables.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let unfinished = tempfile::Builder::new().prefix(".store-").tempfile_in(folder).map_err(disk)?;
-        let file = FileBackend::new(unfinished.reopen().map_err(disk)?).map_err(fault)?;
-        opened::make(&builder().create_with_backend(file).map_err(fault)?)?;
-        unfinished.as_file().sync_all().map_err(disk)?;
-        stop_points::pass(Point::StoreMade);
-        // Where another process was faster, its file stays.
-        match unfinished.persist_noclobber(&self.tables) {
-            Err(fault) if fault.error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(disk(fault.error));
-            }
-            _ => stop_points::pass(Point::StorePlaced),
+        let made = put_in_place(&self.tables, |file| {
+            let file = FileBackend::new(file).map_err(fault)?;
+            opened::make(&builder().create_with_backend(file).map_err(fault)?)
+        });
+        match made {
+            // Where another process was faster, its file stays.
+            Err(EngineFault::Exists) => Ok(()),
+            made => made,
         }
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(disk)
+    }
+}
+
+/// Makes a file beside its place and puts it there whole: a crash in between must not leave half of one, which the
+/// engine would refuse for ever.
+pub(super) fn put_in_place(
+    path: &Path,
+    write: impl FnOnce(File) -> Result<(), EngineFault>,
+) -> Result<(), EngineFault> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let unfinished = tempfile::Builder::new().prefix(".store-").tempfile_in(folder).map_err(disk)?;
+    write(unfinished.reopen().map_err(disk)?)?;
+    unfinished.as_file().sync_all().map_err(disk)?;
+    stop_points::pass(Point::StoreMade);
+    let placed = unfinished.persist_noclobber(path);
+    stop_points::pass(Point::StorePlaced);
+    match placed {
+        Err(fault) if fault.error.kind() == io::ErrorKind::AlreadyExists => Err(EngineFault::Exists),
+        Err(fault) => Err(disk(fault.error)),
+        Ok(_) => File::open(folder).and_then(|folder| folder.sync_all()).map_err(disk),
     }
 }
 
@@ -126,7 +139,7 @@ impl<S: StorageBackend, F: Fn() -> (S, S) + Send + Sync> Place for Storage<F> {
     }
 }
 
-fn builder() -> Builder {
+pub(super) fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder

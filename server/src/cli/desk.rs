@@ -1,0 +1,92 @@
+//! Who answers questions about the store of replies: the server that holds it, or this process where none does.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::runtime::{Builder, Runtime};
+
+use super::{Exit, Failure};
+use crate::admin::client::{AskFault, Asking};
+use crate::admin::desk::{Ask, Closed, Desk as Answering, Said};
+use crate::admin::endpoint::Endpoint;
+use crate::config::Config;
+use crate::connector::serve::STORE_FILE;
+use crate::store::{EngineFault, RedbEngine, Store};
+
+/// One of the two.
+pub(super) struct Desk {
+    runtime: Runtime,
+    who: Who,
+}
+
+enum Who {
+    Server(Asking),
+    Here(Answering<Closed>),
+}
+
+impl Desk {
+    /// The server that runs with the configured run directory, if it holds the configured store; else the store
+    /// itself.
+    pub(super) fn open(config: &Config) -> Result<Self, Failure> {
+        let failed = |fault| Failure::new(Exit::Failed, fault);
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let (who, silent) = match runtime.block_on(server(config)) {
+            Ok(Some(asking)) => (Who::Server(asking), None),
+            Ok(None) => (Who::Here(open(config, None)?), None),
+            // A file that a killed server left behind, or one that is not ours to ask.
+            Err(fault) => (Who::Here(open(config, Some(&fault))?), Some(fault)),
+        };
+        if let Some(fault) = silent {
+            tracing::debug!(%fault, "the store is opened here");
+        }
+        Ok(Self { runtime, who })
+    }
+
+    /// One question, one answer. What could not be done is a failure.
+    pub(super) fn ask(&mut self, ask: Ask) -> Result<Said, Failure> {
+        let said = match &mut self.who {
+            Who::Server(asking) => {
+                let said = self.runtime.block_on(asking.ask(&ask));
+                said.map_err(|fault| Failure::new(Exit::Unreachable, fault))?
+            }
+            Who::Here(desk) => self.runtime.block_on(desk.answer(ask)),
+        };
+        match said {
+            Said::Failed(words) => Err(Failure::new(Exit::Failed, words)),
+            said => Ok(said),
+        }
+    }
+}
+
+/// The running server, if the store is its.
+async fn server(config: &Config) -> Result<Option<Asking>, AskFault> {
+    let Some(mut asking) = Asking::connect(&config.run_dir).await? else { return Ok(None) };
+    let holds = match asking.ask(&Ask::Where).await? {
+        Said::Here { data_dir, .. } => config.data_dir.canonicalize().is_ok_and(|ours| ours == data_dir),
+        _ => false,
+    };
+    Ok(holds.then_some(asking))
+}
+
+fn open(config: &Config, silent: Option<&AskFault>) -> Result<Answering<Closed>, Failure> {
+    let path = config.data_dir.join(STORE_FILE);
+    if !path.exists() {
+        return Err(Failure::new(Exit::Failed, format!("there is no store at {}", path.display())));
+    }
+    let engine = RedbEngine::open(&path).map_err(|fault| opening(&path, &fault, config, silent))?;
+    let store = Store::start(engine).map_err(|fault| Failure::new(Exit::Failed, fault))?;
+    Ok(Answering::new(Arc::new(Closed(store)), &config.data_dir))
+}
+
+fn opening(path: &Path, fault: &EngineFault, config: &Config, silent: Option<&AskFault>) -> Failure {
+    if !matches!(fault, EngineFault::Locked) {
+        return Failure::new(Exit::Failed, format!("{}: {fault}", path.display()));
+    }
+    let file = Endpoint::file(&config.run_dir);
+    let why = match silent {
+        Some(fault) => format!("{}: {fault}", file.display()),
+        None => format!("{} does not tell where to ask it", file.display()),
+    };
+    let advice = "name the server's --run-dir, or stop the server";
+    Failure::new(Exit::Unreachable, format!("{}: {fault}; {why}; {advice}", path.display()))
+}

@@ -1,0 +1,195 @@
+//! An operator's questions to a server that runs, and to a store that none holds.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use redb::TableDefinition;
+use serde_json::Value;
+use tokio::time::sleep;
+
+use crate::ask::Ask;
+use crate::place::{Place, ask_within, exchange, ports};
+use crate::world::{Told, sealed, secret, told};
+
+const LIFE: Duration = Duration::from_secs(240);
+
+/// A server, and the command line beside it.
+struct Office {
+    place: Place,
+    server: Child,
+    address: String,
+}
+
+impl Office {
+    async fn open(place: Place) -> Self {
+        let server = place.start();
+        loop {
+            match ports(&place.path("run")) {
+                Some((address, pid)) if pid == server.id() => return Self { place, server, address },
+                _ => sleep(Duration::from_millis(2)).await,
+            }
+        }
+    }
+
+    async fn ask(&self, ask: &Ask) -> Vec<u8> {
+        exchange(&self.address, &sealed(&ask.invocation(), &secret(1))).await.unwrap()
+    }
+
+    /// Killed as by `kill -9`, and started again.
+    async fn again(mut self) -> Self {
+        self.place.kill(&mut self.server);
+        Self::open(self.place).await
+    }
+
+    fn place_killed(mut self) {
+        self.place.kill(&mut self.server);
+    }
+
+    fn twolane(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        twolane(&self.place.path("data"), &self.place.path("run"), arguments)
+    }
+}
+
+fn twolane(data_dir: &Path, run_dir: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_twolane"));
+    command.args(arguments).arg("--data-dir").arg(data_dir).arg("--run-dir").arg(run_dir);
+    let output = command.env("HOME", run_dir).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// The states of all requests by their ids.
+fn states(said: &str) -> Vec<(String, String)> {
+    let word = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    let rows = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.map(|row| (word(&row, "request_id"), word(&row, "state"))).collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(id, state)| ((*id).to_owned(), (*state).to_owned())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_runs_is_asked_about_its_store_and_decides_what_a_person_may() {
+    let office = Office::open(Place::new(4)).await;
+    let done = ask_within("done", LIFE);
+    assert!(matches!(told(&done, 1, &office.ask(&done).await), Told::Text(_)));
+    // One that its program holds.
+    let (address, held) = (office.address.clone(), ask_within("held", LIFE));
+    let frame = sealed(&held.invocation(), &secret(1));
+    tokio::spawn(async move { exchange(&address, &frame).await });
+    while !office.place.book().lines().any(|line| line == "held") {
+        sleep(Duration::from_millis(2)).await;
+    }
+
+    let (code, said, wrong) = office.twolane(&["replay", "list", "--json"]);
+    assert_eq!(
+        (code, states(&said)),
+        (Some(0), pairs(&[("done", "finished"), ("held", "running")])),
+        "{wrong}"
+    );
+    let (code, _, wrong) = office.twolane(&["replay", "retire", "caller-1", "held"]);
+    assert_eq!(code, Some(1));
+    assert!(wrong.contains("it is running"), "{wrong}");
+    let (_, said, _) = office.twolane(&["replay", "show", "caller-1", "done"]);
+    assert!(said.contains("finished") && said.contains("bytes under key"), "{said}");
+
+    let office = office.again().await;
+    let (_, said, _) = office.twolane(&["replay", "list", "--json"]);
+    assert_eq!(states(&said), pairs(&[("done", "finished"), ("held", "indeterminate")]));
+    let (code, said, _) = office.twolane(&["replay", "retire", "caller-1", "held", "--json"]);
+    assert_eq!((code, states(&said)), (Some(0), pairs(&[("held", "retired")])));
+    let answer = told(&held, 1, &office.ask(&held).await);
+    assert_eq!(answer, Told::Refused(twolane_core::connector::document::Refusal::Retired));
+    let clock = |arguments: &[&str]| -> (u64, u64) {
+        let said: Value = serde_json::from_str(&office.twolane(arguments).1).unwrap();
+        (said["mark_unix_ms"].as_u64().unwrap(), said["clock_unix_ms"].as_u64().unwrap())
+    };
+    let (_, before) = clock(&["replay", "clock", "--json"]);
+    let (mark, after) = clock(&["replay", "clock", "accept", "--json"]);
+    assert!(before <= mark && mark <= after, "{before} {mark} {after}");
+    office.again().await.place_killed();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_made_while_a_server_runs_answers_what_was_answered() {
+    let office = Office::open(Place::new(4)).await;
+    let done = ask_within("done", LIFE);
+    let answer = office.ask(&done).await;
+    let copy = Place::new(4);
+    fs::create_dir(copy.path("data")).unwrap();
+    fs::set_permissions(copy.path("data"), fs::Permissions::from_mode(0o700)).unwrap();
+    let file = copy.path("data/replay.redb");
+    let (code, said, wrong) = office.twolane(&["store", "backup", file.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{wrong}");
+    assert!(said.contains("bytes in"), "{said}");
+    let (code, _, wrong) = office.twolane(&["store", "backup", file.to_str().unwrap()]);
+    assert_eq!(code, Some(1));
+    assert!(wrong.contains("not overwritten"), "{wrong}");
+    let (code, said, _) = office.twolane(&["store", "check"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        said.starts_with("0 claimed, 1 finished, 0 retired\n1 replies") && said.contains("nothing is wrong"),
+        "{said}"
+    );
+    office.place_killed();
+
+    let copied = Office::open(copy).await;
+    assert_eq!(copied.ask(&done).await, answer, "byte for byte");
+    assert_eq!(copied.place.book(), "", "nothing ran");
+    copied.place_killed();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn admin_json_is_ones_own_and_goes_with_its_server() {
+    let mut office = Office::open(Place::new(4)).await;
+    let file = office.place.path("run/admin.json");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    // The key of another endpoint of the same server opens nothing.
+    let own = fs::read(&file).unwrap();
+    let mut other: Value = serde_json::from_slice(&own).unwrap();
+    other["key"] =
+        serde_json::from_slice::<Value>(&fs::read(office.place.path("run/providers.json")).unwrap()).unwrap()
+            ["key"]
+            .clone();
+    fs::write(&file, serde_json::to_vec(&other).unwrap()).unwrap();
+    let (code, _, wrong) = office.twolane(&["store", "check"]);
+    assert_eq!(code, Some(3), "{wrong}");
+    assert!(wrong.contains("another process holds the store") && wrong.contains("admin.json"), "{wrong}");
+    fs::write(&file, own).unwrap();
+    assert_eq!(office.twolane(&["store", "check"]).0, Some(0));
+    let pid = rustix::process::Pid::from_child(&office.server);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(office.server.wait().unwrap().success());
+    assert!(!file.exists());
+    // Now the store is opened by who asks.
+    assert_eq!(office.twolane(&["store", "check"]).0, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_whose_tables_disagree_is_named_as_damaged() {
+    let office = Office::open(Place::new(4)).await;
+    let done = ask_within("done", LIFE);
+    office.ask(&done).await;
+    let mut office = office;
+    let pid = rustix::process::Pid::from_child(&office.server);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    office.server.wait().unwrap();
+    let replies: TableDefinition<'_, (&str, &str, &[u8; 16]), &[u8]> = TableDefinition::new("replies");
+    let database = redb::Database::open(office.place.path("data/replay.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction.open_table(replies).unwrap().retain(|_, _| false).unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    let (code, said, _) = office.twolane(&["store", "check"]);
+    assert_eq!(code, Some(4));
+    assert!(
+        said.contains("wrong: request done of caller caller-1: it is finished and has no reply"),
+        "{said}"
+    );
+    let (_, said, _) = office.twolane(&["store", "check", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&said).unwrap()["faults"], 1);
+}
