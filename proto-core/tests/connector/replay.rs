@@ -78,22 +78,24 @@ fn requests() -> Vec<(Asked, Terms, Now, [bool; 3])> {
 const STATES: [(State, Decision); 7] = [
     (State::Running, Decision::Refuse(Refusal::InFlight)),
     (State::Abandoned, Decision::Refuse(Refusal::Indeterminate)),
+    (State::Resolved, Decision::Fail),
     (State::Finished(Copies::ThisKey), Decision::Stored),
     (State::Finished(Copies::OtherKey), Decision::SealAgain),
     (State::Finished(Copies::NoKey), Decision::Refuse(Refusal::Retired)),
     (State::Tombstone, Decision::Refuse(Refusal::Retired)),
-    // The last of the table: a record of another request, whatever its state.
-    (State::Running, Decision::Refuse(Refusal::ReplayConflict)),
 ];
+
+/// Of a record of another request, whatever its state.
+const CONFLICT: Decision = Decision::Refuse(Refusal::ReplayConflict);
 
 #[test]
 fn what_is_in_the_store_decides_alone_whatever_time_policy_and_capacity_say() {
     for (asked, terms, now, _) in requests() {
-        for (state, decision) in &STATES[..6] {
+        for (state, decision) in &STATES {
             let record = Some(Record { binding: OURS, state: *state });
             assert_eq!(decide(record, &asked, &terms, now), *decision, "{asked:?} {terms:?} {now:?}");
             let record = Some(Record { binding: OTHER, state: *state });
-            assert_eq!(decide(record, &asked, &terms, now), STATES[6].1, "{state:?}");
+            assert_eq!(decide(record, &asked, &terms, now), CONFLICT, "{state:?}");
         }
     }
 }

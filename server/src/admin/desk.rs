@@ -26,8 +26,13 @@ pub enum Ask {
     },
     /// One request with its replies.
     Show(RequestKey),
-    /// Make a tombstone of a request whose end nobody saw.
-    Retire(RequestKey),
+    /// Decide a request whose end nobody saw.
+    Resolve {
+        /// Which.
+        key: RequestKey,
+        /// What it is from then on.
+        verdict: Verdict,
+    },
     /// The clock and its mark.
     Clock,
     /// The clock is right: make it the mark.
@@ -39,6 +44,15 @@ pub enum Ask {
         /// An absolute path.
         to: PathBuf,
     },
+}
+
+/// What a person may decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+pub enum Verdict {
+    /// It failed: its caller gets a reply that says so, of the kind Internal.
+    Failed,
+    /// It is over: its caller is refused as of a reply that is gone.
+    Retired,
 }
 
 /// One answer.
@@ -53,7 +67,7 @@ pub enum Said {
     },
     /// To [`Ask::List`]; none at the end.
     Rows(Vec<Row>),
-    /// To [`Ask::Show`], and to [`Ask::Retire`] once it is done.
+    /// To [`Ask::Show`], and to [`Ask::Resolve`] once it is done.
     Shown {
         /// The request.
         row: Row,
@@ -93,6 +107,8 @@ pub enum Stage {
     Finished,
     /// Its reply is gone, or it never had one.
     Retired,
+    /// A person decided that it failed; its reply is made when it is asked for again.
+    Resolved,
 }
 
 impl Stage {
@@ -103,6 +119,7 @@ impl Stage {
             Self::Indeterminate => "indeterminate",
             Self::Finished => "finished",
             Self::Retired => "retired",
+            Self::Resolved => "resolved",
         }
     }
 }
@@ -180,7 +197,7 @@ impl<H: Holds> Desk<H> {
             Ask::Where => Ok(Said::Here { data_dir: self.data_dir.clone(), pid: std::process::id() }),
             Ask::List { after } => self.list(after.as_ref()),
             Ask::Show(key) => self.show(key),
-            Ask::Retire(key) => return self.retire(key).await,
+            Ask::Resolve { key, verdict } => return self.resolve(key, verdict).await,
             Ask::Clock => self.clock(),
             Ask::AcceptClock => {
                 if self.holder.accept_clock().await {
@@ -205,6 +222,7 @@ impl<H: Holds> Desk<H> {
             State::Claimed { .. } => (Stage::Indeterminate, record.claimed_at_unix_ms),
             State::Finished { completed_at_unix_ms } => (Stage::Finished, completed_at_unix_ms),
             State::Retired { at_unix_ms } => (Stage::Retired, at_unix_ms),
+            State::Resolved { at_unix_ms } => (Stage::Resolved, at_unix_ms),
         };
         Row {
             key,
@@ -228,12 +246,16 @@ impl<H: Holds> Desk<H> {
         Ok(Said::Shown { row: self.row((key, found.record)), replies })
     }
 
-    async fn retire(&self, key: RequestKey) -> Said {
+    async fn resolve(&self, key: RequestKey, verdict: Verdict) -> Said {
         // A request that is known is never started again: what does not run now never will.
         if self.holder.runs(&key) {
             return Said::Stands(Stage::Running);
         }
-        let change = Change::Retire { key: key.clone(), at_unix_ms: now_unix_ms() };
+        let at_unix_ms = now_unix_ms();
+        let change = match verdict {
+            Verdict::Failed => Change::Resolve { key: key.clone(), at_unix_ms },
+            Verdict::Retired => Change::Retire { key: key.clone(), at_unix_ms },
+        };
         match self.holder.store().change(change).await {
             Ok(Outcome::Done) => self.show(key).unwrap_or_else(failed),
             Ok(Outcome::Stands(record)) => Said::Stands(self.row((key, record)).stage),

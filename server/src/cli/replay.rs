@@ -8,7 +8,7 @@ use serde_json::json;
 use super::desk::Desk;
 use super::store::{line, unexpected};
 use super::{Exit, Failure, Global, environment};
-use crate::admin::desk::{Ask, Row, Said};
+use crate::admin::desk::{Ask, Row, Said, Verdict};
 use crate::store::RequestKey;
 
 /// What to do with the store.
@@ -16,7 +16,8 @@ use crate::store::RequestKey;
 #[command(after_help = "Examples:\n  \
     twolane replay list --state indeterminate      requests whose end nobody saw\n  \
     twolane replay show runner-1 request-17\n  \
-    twolane replay retire runner-1 request-17      give its caller a final answer: Retired\n  \
+    twolane replay resolve runner-1 request-17 --as failed    its caller gets a reply: it failed\n  \
+    twolane replay resolve runner-1 request-17 --as retired   its caller is refused: Retired\n  \
     twolane replay clock                           the mark that the clock is held against\n  \
     twolane replay clock accept                    after the clock was set right by hand\n\n\
     The store is that of `data_dir`. A server that runs with the same run directory is asked; where none does, the\n\
@@ -40,7 +41,7 @@ enum Action {
     /// Every request that is known, in the order of callers and ids
     List {
         /// Only those in this state
-        #[arg(long, value_name = "STATE", value_parser = ["running", "indeterminate", "finished", "retired"])]
+        #[arg(long, value_name = "STATE", value_parser = ["running", "indeterminate", "resolved", "finished", "retired"])]
         state: Option<String>,
     },
     /// One request
@@ -50,12 +51,15 @@ enum Action {
         /// The request's id
         request_id: String,
     },
-    /// Turn an Indeterminate request into a tombstone: it is answered Retired, and never run
-    Retire {
+    /// Decide an Indeterminate request. It is never run
+    Resolve {
         /// The caller's runtime id
         caller: String,
         /// The request's id
         request_id: String,
+        /// `failed`: it is answered as failed from now on; `retired`: as one whose reply is gone
+        #[arg(long = "as", value_name = "VERDICT", value_enum)]
+        verdict: Verdict,
     },
     /// The clock's mark
     Clock {
@@ -76,9 +80,9 @@ pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
             let key = RequestKey { caller, request_id };
             shown(desk.ask(Ask::Show(key.clone()))?, &key, json)
         }
-        Action::Retire { caller, request_id } => {
+        Action::Resolve { caller, request_id, verdict } => {
             let key = RequestKey { caller, request_id };
-            shown(desk.ask(Ask::Retire(key.clone()))?, &key, json)
+            shown(desk.ask(Ask::Resolve { key: key.clone(), verdict })?, &key, json)
         }
         Action::Clock { accept } => {
             clock(&desk.ask(if accept.is_some() { Ask::AcceptClock } else { Ask::Clock })?, json)
@@ -129,7 +133,7 @@ fn shown(said: Said, key: &RequestKey, json: bool) -> Result<Exit, Failure> {
             replies
         }
         Said::Stands(stage) => {
-            let words = format!("it is {}, and only an indeterminate request can be retired", stage.name());
+            let words = format!("it is {}, and only an indeterminate request can be resolved", stage.name());
             return Err(Failure::new(Exit::Failed, words));
         }
         Said::Unknown => {

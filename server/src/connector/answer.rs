@@ -19,10 +19,13 @@ use twolane_core::limits::{CONNECTOR_PREFIX_LEN, SEAL_TAG_LEN};
 
 use super::backend::{ProviderBackend, Turn};
 use super::refusals::{Lookup, Name};
-use super::run::{Limits, Reply, RunEnd, run};
+use super::run::{Limits, Reply, RunEnd, failure, run};
 use super::service::{Answer, Opened, Run, Service};
 use crate::stop_points::{self, Point};
 use crate::store::{self, Change, Engine, Outcome};
+
+/// What the reply to a resolved request says.
+const RESOLVED: &str = "an operator resolved it: whether the provider ran is not known";
 
 /// How long a reply is tried to be stored once the server stops.
 pub(super) const STORE_TIME: Duration = Duration::from_secs(5);
@@ -124,6 +127,25 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
                 Some(frame)
             }
             // Another was faster, or it was let go of: looked up again.
+            _ => None,
+        }
+    }
+
+    /// The reply to a request that a person resolved: it failed. Stored as every reply is.
+    pub(super) async fn fail(&self, request: &Opened, judged: &Judged<'_>) -> Option<Vec<u8>> {
+        let nonce = self.reply_nonce(request).await?;
+        let key = request.seal_key()?;
+        let turn = turn(judged, request.caller.bounds.output_tokens_max);
+        let reply = failure(&turn, self.backend.transport(), RESOLVED);
+        let frame = sealed(|buffer| seal_result(buffer, key, nonce, &reply).map(|frame| frame.len()))?;
+        let change = Change::Finish {
+            key: request.key.clone(),
+            reply: store::Reply { key_id: key.id().0, sealed: frame.clone() },
+            completed_at_unix_ms: self.clock.unix_ms(),
+        };
+        match self.store.change(change).await {
+            Ok(Outcome::Done) => Some(frame),
+            // Another was faster: looked up again.
             _ => None,
         }
     }

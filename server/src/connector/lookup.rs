@@ -46,6 +46,7 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
         let state = match found.record.state {
             store::State::Claimed { .. } if running => State::Running,
             store::State::Claimed { .. } => State::Abandoned,
+            store::State::Resolved { .. } => State::Resolved,
             store::State::Retired { .. } => State::Tombstone,
             store::State::Finished { .. } if found.sealed.is_some() => State::Finished(Copies::ThisKey),
             store::State::Finished { .. } => {

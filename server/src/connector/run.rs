@@ -102,6 +102,15 @@ fn reply(turn: &Turn, transport: Id<&str>, outcome: Outcome, said: Said, bytes_m
     }
 }
 
+/// The reply to a turn that failed with these words.
+pub(super) fn failure(turn: &Turn, transport: Id<&str>, words: &str) -> Reply {
+    let failed = failed(FailureKind::Internal, words);
+    match valid(turn, transport, failed, Vec::new()) {
+        Some(reply) => reply,
+        None => unreachable!("a result without events breaks no rule between its fields"),
+    }
+}
+
 fn fits(reply: &Reply, bytes_max: usize) -> bool {
     reply.canonical_len().is_ok_and(|len| len <= bytes_max as u64)
 }

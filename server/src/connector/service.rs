@@ -197,6 +197,10 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
                     Some(frame) => return Answer::Frame(frame),
                     None => continue,
                 },
+                Decision::Fail => match self.fail(&request, &judged).await {
+                    Some(frame) => return Answer::Frame(frame),
+                    None => continue,
+                },
                 Decision::Refuse(refusal) => return self.refuse(&request, refuse(refusal)).await,
                 Decision::Run { output_tokens_max } => {
                     let place = Arc::clone(&request.caller.places).try_acquire_owned().ok();

@@ -17,7 +17,7 @@ pub enum Change {
         /// Only this very claim is given back: one that stood before it may be running.
         holder: Holder,
     },
-    /// Ends a claim with its reply.
+    /// Ends a claim, or what was resolved, with its reply.
     Finish {
         /// Whose.
         key: RequestKey,
@@ -55,6 +55,13 @@ pub enum Change {
     AcceptClock {
         /// What the clock shows.
         now_unix_ms: u64,
+    },
+    /// A claim without a reply will be answered as failed: a person decided so.
+    Resolve {
+        /// Whose.
+        key: RequestKey,
+        /// When.
+        at_unix_ms: u64,
     },
 }
 

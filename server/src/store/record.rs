@@ -60,6 +60,11 @@ pub enum State {
         /// Since when.
         at_unix_ms: u64,
     },
+    /// It was claimed, and a person decided that it failed. Its reply is made when it is asked for again.
+    Resolved {
+        /// When.
+        at_unix_ms: u64,
+    },
 }
 
 /// A record on disk: the variant's number is the version of what follows. One more is added for every change.
@@ -80,7 +85,7 @@ impl Record {
     /// From when retention counts once it is finished: the later of expiry and completion.
     pub fn retained_from_unix_ms(&self) -> Option<u64> {
         match self.state {
-            State::Claimed { .. } => None,
+            State::Claimed { .. } | State::Resolved { .. } => None,
             State::Finished { completed_at_unix_ms } => {
                 Some(completed_at_unix_ms.max(self.expires_at_unix_ms))
             }

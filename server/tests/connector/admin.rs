@@ -9,6 +9,7 @@ use std::time::Duration;
 use redb::TableDefinition;
 use serde_json::Value;
 use tokio::time::sleep;
+use twolane_core::connector::document::{FailureKind, Refusal};
 
 use crate::ask::Ask;
 use crate::place::{Place, ask_within, exchange, ports};
@@ -91,7 +92,7 @@ async fn a_server_that_runs_is_asked_about_its_store_and_decides_what_a_person_m
         (Some(0), pairs(&[("done", "finished"), ("held", "running")])),
         "{wrong}"
     );
-    let (code, _, wrong) = office.twolane(&["replay", "retire", "caller-1", "held"]);
+    let (code, _, wrong) = office.twolane(&["replay", "resolve", "caller-1", "held", "--as", "retired"]);
     assert_eq!(code, Some(1));
     assert!(wrong.contains("it is running"), "{wrong}");
     let (_, said, _) = office.twolane(&["replay", "show", "caller-1", "done"]);
@@ -100,10 +101,11 @@ async fn a_server_that_runs_is_asked_about_its_store_and_decides_what_a_person_m
     let office = office.again().await;
     let (_, said, _) = office.twolane(&["replay", "list", "--json"]);
     assert_eq!(states(&said), pairs(&[("done", "finished"), ("held", "indeterminate")]));
-    let (code, said, _) = office.twolane(&["replay", "retire", "caller-1", "held", "--json"]);
+    let (code, said, _) =
+        office.twolane(&["replay", "resolve", "caller-1", "held", "--as", "retired", "--json"]);
     assert_eq!((code, states(&said)), (Some(0), pairs(&[("held", "retired")])));
     let answer = told(&held, 1, &office.ask(&held).await);
-    assert_eq!(answer, Told::Refused(twolane_core::connector::document::Refusal::Retired));
+    assert_eq!(answer, Told::Refused(Refusal::Retired));
     let clock = |arguments: &[&str]| -> (u64, u64) {
         let said: Value = serde_json::from_str(&office.twolane(arguments).1).unwrap();
         (said["mark_unix_ms"].as_u64().unwrap(), said["clock_unix_ms"].as_u64().unwrap())
@@ -112,6 +114,36 @@ async fn a_server_that_runs_is_asked_about_its_store_and_decides_what_a_person_m
     let (mark, after) = clock(&["replay", "clock", "accept", "--json"]);
     assert!(before <= mark && mark <= after, "{before} {mark} {after}");
     office.again().await.place_killed();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_resolved_as_failed_is_answered_so_byte_for_byte_and_never_runs_again() {
+    let office = Office::open(Place::new(4)).await;
+    let held = ask_within("held", LIFE);
+    let (address, frame) = (office.address.clone(), sealed(&held.invocation(), &secret(1)));
+    tokio::spawn(async move { exchange(&address, &frame).await });
+    while !office.place.book().lines().any(|line| line == "held") {
+        sleep(Duration::from_millis(2)).await;
+    }
+    let office = office.again().await;
+    let told_now = told(&held, 1, &office.ask(&held).await);
+    assert_eq!(told_now, Told::Refused(Refusal::Indeterminate));
+    let resolve = ["replay", "resolve", "caller-1", "held", "--as", "failed", "--json"];
+    let (code, said, wrong) = office.twolane(&resolve);
+    assert_eq!((code, states(&said)), (Some(0), pairs(&[("held", "resolved")])), "{wrong}");
+    // Also for the life after this one.
+    let office = office.again().await;
+    let answer = office.ask(&held).await;
+    assert_eq!(told(&held, 1, &answer), Told::Failed(FailureKind::Internal));
+    let office = office.again().await;
+    assert_eq!(office.ask(&held).await, answer);
+    let (_, said, _) = office.twolane(&["replay", "list", "--json"]);
+    assert_eq!(states(&said), pairs(&[("held", "finished")]));
+    let (code, _, wrong) = office.twolane(&resolve);
+    assert_eq!(code, Some(1));
+    assert!(wrong.contains("it is finished"), "{wrong}");
+    assert_eq!(office.place.book().lines().filter(|line| *line == "held").count(), 1, "it ran once");
+    office.place_killed();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -148,7 +180,10 @@ async fn admin_json_is_ones_own_and_goes_with_its_server() {
     let mut office = Office::open(Place::new(4)).await;
     let file = office.place.path("run/admin.json");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    // The key of another endpoint of the same server opens nothing.
+    // The key of another endpoint of the same server, whose file comes last, opens nothing.
+    while !office.place.path("run/providers.json").exists() {
+        sleep(Duration::from_millis(2)).await;
+    }
     let own = fs::read(&file).unwrap();
     let mut other: Value = serde_json::from_slice(&own).unwrap();
     other["key"] =

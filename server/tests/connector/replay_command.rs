@@ -52,13 +52,13 @@ fn a_claim_that_was_left_is_listed_and_can_be_retired_and_nothing_else_can() {
     let (_, said, _) = replay(folder.path(), &["show", "runner", "done"]);
     assert!(said.contains("77 bytes under key cdcdcd"), "{said}");
 
-    let (code, _, said) = replay(folder.path(), &["retire", "runner", "done"]);
+    let (code, _, said) = replay(folder.path(), &["resolve", "runner", "done", "--as", "retired"]);
     assert_eq!(code, Some(1));
     assert!(said.contains("it is finished"), "{said}");
-    let (code, _, said) = replay(folder.path(), &["retire", "runner", "nobody"]);
+    let (code, _, said) = replay(folder.path(), &["resolve", "runner", "nobody", "--as", "retired"]);
     assert_eq!(code, Some(1));
     assert!(said.contains("nothing is known"), "{said}");
-    let (code, said, _) = replay(folder.path(), &["retire", "runner", "left\n"]);
+    let (code, said, _) = replay(folder.path(), &["resolve", "runner", "left\n", "--as", "retired"]);
     assert_eq!(code, Some(0));
     assert!(said.starts_with("retired"), "{said}");
 }

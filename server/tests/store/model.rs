@@ -52,6 +52,14 @@ impl Model {
                 let at_unix_ms = (*at_unix_ms).max(expires).max(self.mark_unix_ms);
                 self.end(key, State::Retired { at_unix_ms }, None)
             }
+            Change::Resolve { key, at_unix_ms } => match self.records.get_mut(key) {
+                None => Outcome::Unknown,
+                Some(record) if matches!(record.state, State::Claimed { .. }) => {
+                    record.state = State::Resolved { at_unix_ms: *at_unix_ms };
+                    Outcome::Done
+                }
+                Some(record) => Outcome::Stands(*record),
+            },
             Change::Reseal { key, reply } => self.reseal(key, reply),
             Change::Purge(purge) => self.purge(purge),
             Change::ReserveSeals { count, .. } => {
@@ -69,7 +77,7 @@ impl Model {
         let Some(record) = self.records.get_mut(key) else { return Outcome::Unknown };
         let kept = reply.and_then(|reply| self.replies.get(&(key.clone(), reply.key_id)));
         match record.state {
-            State::Claimed { .. } => record.state = state,
+            State::Claimed { .. } | State::Resolved { .. } => record.state = state,
             _ if kept.is_some() && kept == reply.map(|reply| &reply.sealed) => return Outcome::Done,
             _ => return Outcome::Stands(*record),
         }
@@ -97,7 +105,7 @@ impl Model {
         let over = |model: &Self, finished: bool, kept_ms: u64, room: usize| {
             let mut over: Vec<_> = model.records.iter().collect();
             over.retain(|(_, record)| match record.state {
-                State::Claimed { .. } => false,
+                State::Claimed { .. } | State::Resolved { .. } => false,
                 State::Finished { .. } => finished,
                 State::Retired { .. } => !finished,
             });
@@ -132,6 +140,7 @@ fn change() -> impl Strategy<Value = Change> {
             key: key(number),
             reply: Reply { key_id: [under; 16], ..reply(number + other, under) },
         }),
+        1 => (number.clone(), now.clone()).prop_map(|(number, now)| Change::Resolve { key: key(number), at_unix_ms: now }),
         1 => (number, now.clone()).prop_map(|(number, now)| Change::Retire { key: key(number), at_unix_ms: now }),
         2 => now.clone().prop_map(purge),
         1 => (1..9_u64).prop_map(|count| Change::ReserveSeals { key_id: [9; 16], count, max: 1 << 31 }),

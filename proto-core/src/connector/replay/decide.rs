@@ -22,6 +22,8 @@ pub enum State {
     Running,
     /// A process claimed it and died; whether the provider ran is not known.
     Abandoned,
+    /// The same, and a person decided that it failed.
+    Resolved,
     /// Its answer is stored.
     Finished(Copies),
     /// Its answer was stored and is gone.
@@ -79,6 +81,8 @@ pub enum Decision {
     Stored,
     /// Seal the stored answer under the key that opened the request, store that copy, and send it.
     SealAgain,
+    /// Answer that it failed, of the kind Internal: seal that, store it, and send it.
+    Fail,
     /// Refuse it.
     Refuse(Refusal),
 }
@@ -115,6 +119,7 @@ pub enum Decision {
 /// let record = |state| Some(Record { binding: asked.binding, state });
 /// assert_eq!(decide(record(State::Finished(Copies::ThisKey)), &asked, &terms, late), Decision::Stored);
 /// assert_eq!(decide(record(State::Abandoned), &asked, &terms, late), Decision::Refuse(Refusal::Indeterminate));
+/// assert_eq!(decide(record(State::Resolved), &asked, &terms, late), Decision::Fail);
 /// let other = Some(Record { binding: Digest([1; 32]), state: State::Running });
 /// assert_eq!(decide(other, &asked, &terms, now), Decision::Refuse(Refusal::ReplayConflict));
 /// ```
@@ -126,6 +131,7 @@ pub fn decide(record: Option<Record>, asked: &Asked, terms: &Terms, now: Now) ->
             State::Finished(Copies::ThisKey) => return Decision::Stored,
             State::Finished(Copies::OtherKey) => return Decision::SealAgain,
             State::Finished(Copies::NoKey) | State::Tombstone => Refusal::Retired,
+            State::Resolved => return Decision::Fail,
             State::Running => Refusal::InFlight,
             State::Abandoned => Refusal::Indeterminate,
         },

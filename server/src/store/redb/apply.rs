@@ -42,6 +42,7 @@ impl Open<'_> {
             }
             Change::Reseal { key, reply } => self.reseal(key, reply),
             Change::Retire { key, at_unix_ms } => self.retire(key, *at_unix_ms),
+            Change::Resolve { key, at_unix_ms } => self.resolve(key, *at_unix_ms),
             Change::Purge(purge) => self.purge(purge),
             Change::ReserveSeals { key_id, count, max } => self.reserve_seals(key_id, *count, *max),
             Change::AcceptClock { now_unix_ms } => {
@@ -103,7 +104,7 @@ impl Open<'_> {
         completed_at_unix_ms: u64,
     ) -> Result<Outcome, EngineFault> {
         let Some(mut record) = self.record(key)? else { return Ok(Outcome::Unknown) };
-        if !matches!(record.state, State::Claimed { .. }) {
+        if !matches!(record.state, State::Claimed { .. } | State::Resolved { .. }) {
             return self.done_if_kept(key, reply, record);
         }
         record.state = State::Finished { completed_at_unix_ms };
@@ -139,9 +140,19 @@ impl Open<'_> {
         }
     }
 
+    fn resolve(&mut self, key: &RequestKey, at_unix_ms: u64) -> Result<Outcome, EngineFault> {
+        let Some(mut record) = self.record(key)? else { return Ok(Outcome::Unknown) };
+        if !matches!(record.state, State::Claimed { .. }) {
+            return Ok(Outcome::Stands(record));
+        }
+        record.state = State::Resolved { at_unix_ms };
+        self.put(key, record)?;
+        Ok(Outcome::Done)
+    }
+
     fn retire(&mut self, key: &RequestKey, at_unix_ms: u64) -> Result<Outcome, EngineFault> {
         let Some(record) = self.record(key)? else { return Ok(Outcome::Unknown) };
-        if !matches!(record.state, State::Claimed { .. }) {
+        if !matches!(record.state, State::Claimed { .. } | State::Resolved { .. }) {
             return Ok(Outcome::Stands(record));
         }
         // Not let go of before its request is expired for certain, whatever the clock of who decided it shows.

@@ -23,7 +23,7 @@ const BATCH_ENTRIES: usize = 4096;
 /// What is in a store, and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
-    /// Requests that are claimed.
+    /// Requests that are claimed, or resolved and not asked for since.
     pub claimed: u64,
     /// Requests with a reply.
     pub finished: u64,
@@ -121,7 +121,7 @@ fn check_records(transaction: &ReadTransaction, checked: &mut Checked) -> Result
             continue;
         };
         let kind = match record.state {
-            State::Claimed { .. } => {
+            State::Claimed { .. } | State::Resolved { .. } => {
                 checked.claimed += 1;
                 continue;
             }
