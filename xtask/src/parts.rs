@@ -36,7 +36,7 @@ pub(crate) const PARTS: &[Part] = &[
     part("firmware", "the goldens dissected on a bare machine as on the host", firmware::firmware),
     part("size", "no part of the core takes more flash, RAM or stack than it did", size::check),
     part("c", "the core from C, under valgrind", c::c),
-    part("docs", "the documentation builds without a warning", checks::docs),
+    part("docs", "the documentation builds without a warning; the core is shown by examples", checks::docs),
     part("page", "the page builds and its types hold", page::page_and_types),
     part("golden", "the goldens are what the core says", golden::check),
     quick("unit", "the workspace's own tests", checks::unit),
