@@ -59,6 +59,7 @@ async fn main() -> anyhow::Result<()> {
         grace: Duration::from_secs(5),
         retention: Retention::default(),
         bounds: ListenBounds::default(),
+        callers_file: None,
         run_dir: None,
     };
     let serving = start(Counts(Id::new("counts".into())?), plan).await?;

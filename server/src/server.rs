@@ -276,6 +276,7 @@ async fn start_connector(
         address: connector.address,
         data_dir: config.data_dir.clone(),
         callers: callers_file::read(&connector.callers)?,
+        callers_file: Some(connector.callers.clone()),
         frame_max: connector.frame_max.into(),
         skew: connector.skew,
         run_time: connector.run_limit,

@@ -48,6 +48,7 @@ pub(super) async fn serve(folder: &Path) -> Serving {
         grace: GRACE,
         retention: Retention::default(),
         bounds: ListenBounds::default(),
+        callers_file: None,
         run_dir: None,
     };
     twolane::connector::start(Script::new(Duration::ZERO), plan).await.expect("a connector")

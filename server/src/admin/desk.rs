@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::connector::callers_file;
+use crate::connector::{Caller, CallersFault};
 use crate::store::{
     Change, Checked, Engine as _, EngineFault, Listed, Outcome, RedbEngine, RequestKey, State, Store,
     StoreFault,
@@ -37,6 +39,8 @@ pub enum Ask {
     Clock,
     /// The clock is right: make it the mark.
     AcceptClock,
+    /// Read the callers file again.
+    Reload,
     /// Hold every table against the others.
     Check,
     /// Copy everything into a new file.
@@ -84,6 +88,11 @@ pub enum Said {
         mark_unix_ms: u64,
         /// What it shows.
         clock_unix_ms: u64,
+    },
+    /// To [`Ask::Reload`].
+    Reloaded {
+        /// Who may ask now.
+        callers: usize,
     },
     /// To [`Ask::Check`].
     Checked(Checked),
@@ -151,6 +160,9 @@ pub trait Holds: Send + Sync + 'static {
 
     /// Makes the clock the mark. False where that could not be stored.
     fn accept_clock(&self) -> impl Future<Output = bool> + Send;
+
+    /// Lets these ask from now on, and nobody else.
+    fn admit(&self, callers: Vec<Caller>) -> impl Future<Output = Result<(), CallersFault>> + Send;
 }
 
 /// A store that no server holds.
@@ -169,6 +181,11 @@ impl Holds for Closed {
     async fn accept_clock(&self) -> bool {
         self.0.change(Change::AcceptClock { now_unix_ms: now_unix_ms() }).await.is_ok()
     }
+
+    /// Nobody asks where nothing serves.
+    async fn admit(&self, _: Vec<Caller>) -> Result<(), CallersFault> {
+        Ok(())
+    }
 }
 
 /// What answers: who holds the store, and where it is.
@@ -176,11 +193,16 @@ impl Holds for Closed {
 pub struct Desk<H> {
     holder: Arc<H>,
     data_dir: PathBuf,
+    callers_file: Option<PathBuf>,
 }
 
 impl<H> Clone for Desk<H> {
     fn clone(&self) -> Self {
-        Self { holder: Arc::clone(&self.holder), data_dir: self.data_dir.clone() }
+        Self {
+            holder: Arc::clone(&self.holder),
+            data_dir: self.data_dir.clone(),
+            callers_file: self.callers_file.clone(),
+        }
     }
 }
 
@@ -188,7 +210,13 @@ impl<H: Holds> Desk<H> {
     /// A desk before the store in `data_dir`.
     pub fn new(holder: Arc<H>, data_dir: &Path) -> Self {
         let data_dir = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
-        Self { holder, data_dir }
+        Self { holder, data_dir, callers_file: None }
+    }
+
+    /// With the file that says who may ask.
+    #[must_use]
+    pub fn with_callers_file(self, callers_file: Option<PathBuf>) -> Self {
+        Self { callers_file, ..self }
     }
 
     /// Answers one question. What reads all of the store does so on a thread of its own.
@@ -206,6 +234,7 @@ impl<H: Holds> Desk<H> {
                     return Said::Failed("the clock's mark could not be stored".to_owned());
                 }
             }
+            Ask::Reload => return self.reload().await,
             Ask::Check => return self.aside(|engine| Ok(Said::Checked(engine.check()?))).await,
             Ask::BackUp { to } => return self.back_up(to).await,
         };
@@ -267,6 +296,21 @@ impl<H: Holds> Desk<H> {
 
     fn clock(&self) -> Result<Said, EngineFault> {
         Ok(Said::Clock { mark_unix_ms: self.engine().mark_unix_ms()?, clock_unix_ms: now_unix_ms() })
+    }
+
+    async fn reload(&self) -> Said {
+        let Some(path) = &self.callers_file else {
+            return Said::Failed("nothing serves from a callers file here".to_owned());
+        };
+        let read = match callers_file::read(path) {
+            Ok(callers) => callers,
+            Err(fault) => return Said::Failed(format!("{fault}; the callers are those from before")),
+        };
+        let callers = read.len();
+        match self.holder.admit(read).await {
+            Ok(()) => Said::Reloaded { callers },
+            Err(fault) => Said::Failed(format!("{fault}; the callers are those from before")),
+        }
     }
 
     async fn back_up(&self, to: PathBuf) -> Said {

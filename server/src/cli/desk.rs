@@ -42,6 +42,21 @@ impl Desk {
         Ok(Self { runtime, who })
     }
 
+    /// The server alone: what is asked concerns what it has in hand.
+    pub(super) fn of_server(config: &Config) -> Result<Self, Failure> {
+        let failed = |fault| Failure::new(Exit::Failed, fault);
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let nobody = || {
+            let (file, store) = (Endpoint::file(&config.run_dir), config.data_dir.join(STORE_FILE));
+            format!("no server with {} serves from {}", file.display(), store.display())
+        };
+        match runtime.block_on(server(config)) {
+            Ok(Some(asking)) => Ok(Self { runtime, who: Who::Server(asking) }),
+            Ok(None) => Err(Failure::new(Exit::Unreachable, format!("{}; name its --run-dir", nobody()))),
+            Err(fault) => Err(Failure::new(Exit::Unreachable, format!("{}: {fault}", nobody()))),
+        }
+    }
+
     /// One question, one answer. What could not be done is a failure.
     pub(super) fn ask(&mut self, ask: Ask) -> Result<Said, Failure> {
         let said = match &mut self.who {

@@ -19,6 +19,7 @@ mod log;
 mod open;
 mod open_files;
 mod open_page;
+mod reload;
 mod replay;
 mod running;
 mod serve;
@@ -82,6 +83,8 @@ enum Command {
     OpenPage(open_page::Options),
     /// Read the replay store of sealed turns, and decide what no program may
     Replay(replay::Options),
+    /// Let a running server read its callers again
+    Reload(reload::Options),
     /// Check the replay store, or copy it into a file, also while a server holds it
     Store(store::Options),
     /// Print every setting with its value, where it came from, unit and meaning
@@ -106,6 +109,7 @@ impl Cli {
             Command::Keygen(options) => keygen::run(&options),
             Command::OpenPage(options) => open_page::run(&global, options),
             Command::Replay(options) => replay::run(&global, options),
+            Command::Reload(options) => reload::run(&global, options),
             Command::Store(options) => store::run(&global, options),
             Command::Config(options) => config::run(&global, &options),
             Command::CheckConfig(config::CheckOptions {}) => config::check(&global),

@@ -123,6 +123,18 @@ impl Callers {
         Ok(Self { callers: known, keys_max, decoy: SealKey::from_bytes(&random) })
     }
 
+    /// Takes over the places of those who were there before with as many, so that their runs go on counting.
+    pub(super) fn follow(&mut self, before: &Self) {
+        for (id, caller) in &mut self.callers {
+            let Some(same) = before.callers.get(id) else { continue };
+            if same.bounds.running_max == caller.bounds.running_max
+                && let Some(caller) = Arc::get_mut(caller)
+            {
+                caller.places = Arc::clone(&same.places);
+            }
+        }
+    }
+
     pub(super) fn find(&self, id: &str) -> Option<&Arc<Caller>> {
         self.callers.get(id)
     }

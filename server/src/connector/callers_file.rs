@@ -1,6 +1,9 @@
 //! The file that says who may ask.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::num::NonZeroU32;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -28,7 +31,7 @@ pub(crate) const KEY_FILE_MAX: usize = 4096;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct Listed {
     #[serde(default)]
     caller: Vec<Entry>,
 }
@@ -70,6 +73,20 @@ pub enum CallersFileFault {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// Others can change it.
+    #[error(
+        "{} belongs to user {owner} and has mode {mode:04o}: whoever can change it decides who may ask; it has to be \
+         one's own or root's and nobody else's to write (`chmod go-w {}`)",
+        path.display(), path.display()
+    )]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// User id of its owner.
+        owner: u32,
+        /// Permission bits.
+        mode: u32,
     },
     /// It is longer than such a file is.
     #[error("{} has more than {FILE_MAX} bytes", path.display())]
@@ -124,11 +141,18 @@ pub enum CallersFileFault {
 /// Reads the file at `path`, and the key files that it names, relative to it.
 pub fn read(path: &Path) -> Result<Vec<Caller>, CallersFileFault> {
     let unreadable = |source| CallersFileFault::Unreadable { path: path.to_owned(), source };
-    if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_MAX {
+    let opened = File::open(path).map_err(unreadable)?;
+    let metadata = opened.metadata().map_err(unreadable)?;
+    let (owner, mode) = (metadata.uid(), metadata.mode() & 0o7777);
+    if mode & 0o022 != 0 || (owner != 0 && owner != rustix::process::geteuid().as_raw()) {
+        return Err(CallersFileFault::Open { path: path.to_owned(), owner, mode });
+    }
+    let mut text = String::new();
+    opened.take(FILE_MAX + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > FILE_MAX {
         return Err(CallersFileFault::TooLong { path: path.to_owned() });
     }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    let file: File = toml::from_str(&text)
+    let file: Listed = toml::from_str(&text)
         .map_err(|source| CallersFileFault::Syntax { path: path.to_owned(), source: Box::new(source) })?;
     if file.caller.is_empty() {
         return Err(CallersFileFault::Nobody { path: path.to_owned() });
@@ -181,6 +205,20 @@ mod tests {
         let path = folder.path().join("callers.toml");
         std::fs::write(&path, callers).unwrap();
         (folder, path)
+    }
+
+    #[test]
+    fn a_file_that_others_can_change_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("callers.toml");
+        std::fs::write(&path, "[[caller]]\n").unwrap();
+        for (mode, refused) in [(0o644, false), (0o600, false), (0o664, true), (0o602, true)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let is_open =
+                matches!(read(&path), Err(CallersFileFault::Open { mode: found, .. }) if found == mode);
+            assert_eq!(is_open, refused, "{mode:o}");
+        }
     }
 
     #[test]

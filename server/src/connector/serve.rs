@@ -48,6 +48,8 @@ pub struct Plan {
     pub grace: Duration,
     /// How long replies are kept.
     pub retention: Retention,
+    /// The file that `callers` were read from, to be read again when an operator says so.
+    pub callers_file: Option<PathBuf>,
     /// What connections may take.
     pub bounds: Bounds,
     /// The directory in which `admin.json` says where an operator may ask; nobody may where `None`.
@@ -151,7 +153,7 @@ pub async fn start_watched<B: ProviderBackend>(
     let admin = match &plan.run_dir {
         Some(run_dir) => {
             let endpoint = admin::Endpoint::publish(&admin::Endpoint::file(run_dir)).await?;
-            let desk = Desk::new(Arc::clone(&service), &plan.data_dir);
+            let desk = Desk::new(Arc::clone(&service), &plan.data_dir).with_callers_file(plan.callers_file);
             Some(tokio::spawn(endpoint.run(desk, stop.clone())))
         }
         None => None,

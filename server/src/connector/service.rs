@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use twolane_core::connector::seal::SealKey;
 
 use super::answer::Held;
 use super::backend::{ProviderBackend, Turn};
-use super::callers::{Caller, Callers};
+use super::callers::{Caller, Callers, CallersFault};
 use super::room::Room;
 use super::seals::Seals;
 use super::time::{Judged as JudgedClock, Time};
@@ -64,7 +64,7 @@ pub enum Answer {
 pub struct Service<B, E: Engine> {
     pub(super) backend: Arc<B>,
     pub(super) store: Arc<Store<E>>,
-    pub(super) callers: Callers,
+    callers: RwLock<Arc<Callers>>,
     pub(super) seals: Seals<E>,
     pub(super) clock: JudgedClock,
     pub(super) settings: Settings,
@@ -131,7 +131,7 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
             backend,
             seals: Seals::new(Arc::clone(&store)),
             store,
-            callers,
+            callers: RwLock::new(Arc::new(callers)),
             clock: JudgedClock::start(time, mark_ms),
             room: Room::new(settings.data_dir.clone()),
             settings,
@@ -142,6 +142,17 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
             process,
             serial: AtomicU64::new(0),
         }))
+    }
+
+    fn callers(&self) -> Arc<Callers> {
+        Arc::clone(&self.callers.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Who may ask from now on. What was asked before ends under the keys that it was asked with.
+    pub async fn admit(&self, mut callers: Callers) {
+        callers.follow(&self.callers());
+        *self.callers.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(callers);
+        self.reserve_seals().await;
     }
 
     /// Bytes of a frame, without its length prefix.
@@ -158,11 +169,12 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
             Err(Stopped::Failed(reply_to, failure)) => return failed(reply_to, failure),
         };
         let (reply_to, envelope) = (arrived.request.reply_to(), arrived.envelope);
-        let caller = self.callers.find(envelope.caller_runtime_id);
+        let callers = self.callers();
+        let caller = callers.find(envelope.caller_runtime_id);
         let keys: Vec<&SealKey> = caller.iter().flat_map(|caller| &caller.keys).collect();
         let payload_max = caller.map_or(0, |caller| caller.bounds.payload_max);
         let terms = admit::Caller { keys: &keys, payload_max };
-        let opened = arrived.open(terms, &self.callers.decoy, self.callers.keys_max);
+        let opened = arrived.open(terms, &callers.decoy, callers.keys_max);
         let (Some(caller), Ok(opened)) = (caller, opened) else {
             return failed(reply_to, Failure::NotAdmitted);
         };
@@ -303,7 +315,7 @@ impl<B: ProviderBackend, E: Engine> Service<B, E> {
 
     /// Reserves seals of every key, so that there are some in hand should the disk fail.
     pub async fn reserve_seals(&self) {
-        for key in self.callers.key_ids() {
+        for key in self.callers().key_ids() {
             self.seals.prepare(key).await;
         }
     }
@@ -325,6 +337,12 @@ impl<B: ProviderBackend> Holds for Service<B, RedbEngine> {
 
     async fn accept_clock(&self) -> bool {
         Self::accept_clock(self).await
+    }
+
+    async fn admit(&self, callers: Vec<Caller>) -> Result<(), CallersFault> {
+        let callers = Callers::new(callers, self.settings.frame_max)?;
+        Self::admit(self, callers).await;
+        Ok(())
     }
 }
 

@@ -228,3 +228,43 @@ async fn a_store_whose_tables_disagree_is_named_as_damaged() {
     let (_, said, _) = office.twolane(&["store", "check", "--json"]);
     assert_eq!(serde_json::from_str::<Value>(&said).unwrap()["faults"], 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_change_while_a_server_runs_and_a_file_that_cannot_be_used_changes_nothing() {
+    let office = Office::open(Place::new(4)).await;
+    let reload = || office.twolane(&["reload"]);
+    let under = async |key: u8, name: &str| {
+        let ask = ask_within(name, LIFE);
+        let reply = exchange(&office.address, &sealed(&ask.invocation(), &secret(key))).await.unwrap();
+        told(&ask, key, &reply)
+    };
+    // A failure that nothing seals is the answer to a key that nobody has.
+    let refused = |told: Told| matches!(told, Told::Hint(_));
+    // A turn that runs under a key while it goes.
+    let (address, held) = (office.address.clone(), ask_within("held", LIFE));
+    let frame = sealed(&held.invocation(), &secret(2));
+    let running = tokio::spawn(async move { exchange(&address, &frame).await });
+    while !office.place.book().lines().any(|line| line == "held") {
+        sleep(Duration::from_millis(2)).await;
+    }
+    fs::write(office.place.path("key-3"), crate::world::secret_text(3)).unwrap();
+    fs::set_permissions(office.place.path("key-3"), fs::Permissions::from_mode(0o600)).unwrap();
+    let file = office.place.path("callers.toml");
+    let before = fs::read_to_string(&file).unwrap();
+    fs::write(&file, before.replace("\"key-1\", \"key-2\"", "\"key-3\", \"key-1\"")).unwrap();
+    assert!(refused(under(3, "new-key-too-early").await), "nobody has the new key yet");
+    assert_eq!(reload(), (Some(0), "1 callers\n".to_owned(), String::new()));
+    assert_eq!(under(3, "new-key").await, Told::Text("done".to_owned()));
+    assert_eq!(under(1, "kept-key").await, Told::Text("done".to_owned()));
+    assert!(refused(under(2, "key-that-went").await));
+    fs::write(office.place.path("gate"), "").unwrap();
+    let reply = running.await.unwrap().unwrap();
+    assert_eq!(told(&held, 2, &reply), Told::Text("done".to_owned()), "under the key that it was asked with");
+
+    fs::write(&file, "[[caller]]\nid = \"caller-1\"\n").unwrap();
+    let (code, _, wrong) = reload();
+    assert_eq!(code, Some(1));
+    assert!(wrong.contains("key_files") && wrong.contains("those from before"), "{wrong}");
+    assert_eq!(under(3, "still-there").await, Told::Text("done".to_owned()));
+    office.place_killed();
+}
