@@ -14,7 +14,7 @@ use twolane_core::limits::{SEALS_MAX, SEALS_WARN};
 
 use super::call_request::Asked;
 use super::signals::Signals;
-use super::{Exit, Failure, call_advice, call_shown, environment, written};
+use super::{Exit, Failure, Global, call_advice, call_shown, environment, running, written};
 use crate::config::time;
 use crate::connector::callers_file::KEY_FILE_MAX;
 use crate::net::address::parse_loopback;
@@ -27,6 +27,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     twolane call --connector 127.0.0.1:7342 --caller runner-1 --key-file runner-1.key --model model-a 'Hello'\n  \
+    ... without --connector                    of the server that runs with the configured run directory\n  \
     ... --input request.json --json            a provider_request (fixtures/schemas), the answer as JSON\n  \
     ... --resume FILE                          the same request again, paid for once\n\n\
     The exact request is stored before it is sent, and stays there. While it is running,\n\
@@ -42,9 +43,13 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct Options {
     #[command(flatten)]
     asked: Asked,
-    /// Where the connector listens: a literal loopback address
+    /// Where the connector listens: a literal loopback address [default: that of the server that runs
+    /// with the run directory]
     #[arg(long, value_name = "ADDR", value_parser = parse_loopback)]
-    connector: SocketAddr,
+    connector: Option<SocketAddr>,
+    /// Directory in which that server's files are [default: the setting run_dir]
+    #[arg(long, value_name = "DIR", conflicts_with = "connector")]
+    run_dir: Option<String>,
     /// Who asks: an id of the server's callers file [default with --resume: who asked]
     #[arg(long, value_name = "ID", required_unless_present = "resume")]
     caller: Option<String>,
@@ -70,9 +75,10 @@ pub(super) struct Options {
 }
 
 /// Asks until there is an answer.
-pub(super) fn run(options: &Options) -> Result<Exit, Failure> {
+pub(super) fn run(global: &Global, options: &Options) -> Result<Exit, Failure> {
+    let connector = connector(global, options)?;
     let resumed = options.resume.as_deref().map(Prepared::resume).transpose()?;
-    let client = client(options, resumed.as_ref())?;
+    let client = client(connector, options, resumed.as_ref())?;
     let prepared = match resumed {
         Some(prepared) => prepared,
         None => {
@@ -97,7 +103,17 @@ pub(super) fn run(options: &Options) -> Result<Exit, Failure> {
     }
 }
 
-fn client(options: &Options, resumed: Option<&Prepared>) -> Result<Client, Failure> {
+/// The address that was given, or that of the server that runs.
+fn connector(global: &Global, options: &Options) -> Result<SocketAddr, Failure> {
+    if let Some(connector) = options.connector {
+        return Ok(connector);
+    }
+    let layers = global.layers().flag("run_dir", options.run_dir.clone());
+    let config = layers.resolve(&environment())?.typed()?;
+    running::connector_address(&config.run_dir)
+}
+
+fn client(connector: SocketAddr, options: &Options, resumed: Option<&Prepared>) -> Result<Client, Failure> {
     let usage = |fault: String| Failure::new(Exit::Usage, fault);
     let text =
         secret_file::read(&options.key_file, KEY_FILE_MAX).map_err(|fault| usage(fault.to_string()))?;
@@ -116,8 +132,7 @@ fn client(options: &Options, resumed: Option<&Prepared>) -> Result<Client, Failu
         .map_err(|fault| Failure::new(Exit::Failed, format!("cannot use {}: {fault}", folder.display())))?;
     let asked = resumed.map(|prepared| prepared.invocation().caller_runtime_id.as_str());
     let caller = options.caller.as_deref().or(asked).unwrap_or_default();
-    Client::new(options.connector, caller, key, store, Bounds::default())
-        .map_err(|fault| usage(fault.to_string()))
+    Client::new(connector, caller, key, store, Bounds::default()).map_err(|fault| usage(fault.to_string()))
 }
 
 /// Waits for the answer, showing a person how long already and why.

@@ -5,14 +5,13 @@ use std::io::Write as _;
 use std::path::Path;
 
 use clap::Args;
-use twolane_core::connector::seal::KeyId;
 
 use super::{Exit, Failure, Global, environment, warn_of_unknown, written};
 use crate::config::{Connector, Resolved};
 use crate::connector::serve::STORE_FILE;
 use crate::connector::{Callers, callers_file};
 use crate::provider::Script;
-use crate::store::{Engine as _, EngineFault, RedbEngine};
+use crate::store::{Engine as _, EngineFault, RedbEngine, Replies};
 
 /// How to print the settings.
 #[derive(Args, Debug)]
@@ -87,15 +86,13 @@ fn check_connector(connector: &Connector, data_dir: &Path) -> Result<String, Fai
         }
         Err(fault) => return Err(Failure::new(Exit::Failed, format!("{}: {fault}", path.display()))),
     };
-    let known: Vec<KeyId> = callers.key_ids().collect();
-    let counts = engine.count_replies().map_err(|fault| Failure::new(Exit::Failed, fault))?;
-    let total: u64 = counts.iter().map(|(_, count)| count).sum();
-    let lost: u64 =
-        counts.iter().filter(|(key, _)| !known.contains(&KeyId(*key))).map(|(_, count)| count).sum();
+    let known: Vec<[u8; 16]> = callers.key_ids().map(|key| key.0).collect();
+    let Replies { requests, unreadable } =
+        engine.count_replies(&known).map_err(|fault| Failure::new(Exit::Failed, fault))?;
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "store: {total} sealed replies, {lost} of them under keys that no caller has any more"
+        "store: {requests} replies, {unreadable} of them under keys that no caller has any more"
     );
     Ok(text)
 }

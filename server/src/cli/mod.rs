@@ -104,7 +104,7 @@ impl Cli {
             Command::Attach(options) => attach::run(&global, &options),
             Command::Decode(options) => decode::run(options),
             Command::Tap(options) => tap::run(&global, &options),
-            Command::Call(options) => call::run(&options),
+            Command::Call(options) => call::run(&global, &options),
             Command::Open(options) => open::run(&options),
             Command::Keygen(options) => keygen::run(&options),
             Command::OpenPage(options) => open_page::run(&global, options),

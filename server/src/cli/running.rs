@@ -28,12 +28,31 @@ impl Running {
     }
 }
 
+/// The bound ports that a server wrote.
+#[derive(Deserialize)]
+struct Ports {
+    http: Option<SocketAddr>,
+    connector: Option<SocketAddr>,
+}
+
 /// Where the server that runs with this directory serves its page.
 fn page_address(run_dir: &Path) -> Result<SocketAddr, Failure> {
-    #[derive(Deserialize)]
-    struct Ports {
-        http: Option<SocketAddr>,
-    }
+    ports(run_dir)?
+        .http
+        .ok_or_else(|| Failure::new(Exit::Failed, "this server serves no page; start it without --no-http"))
+}
+
+/// Where it answers sealed turns.
+pub(super) fn connector_address(run_dir: &Path) -> Result<SocketAddr, Failure> {
+    ports(run_dir)?.connector.ok_or_else(|| {
+        Failure::new(
+            Exit::Failed,
+            "this server answers no sealed turns; start it with --connector, or name another's",
+        )
+    })
+}
+
+fn ports(run_dir: &Path) -> Result<Ports, Failure> {
     let path = run_dir.join(PORTS_FILE);
     let text = std::fs::read(&path).map_err(|fault| {
         let text = format!(
@@ -42,12 +61,9 @@ fn page_address(run_dir: &Path) -> Result<SocketAddr, Failure> {
         );
         Failure::new(Exit::Unreachable, text)
     })?;
-    let ports: Ports = serde_json::from_slice(&text).map_err(|fault| {
+    serde_json::from_slice(&text).map_err(|fault| {
         Failure::new(Exit::Unreachable, format!("{} is not a list of ports: {fault}", path.display()))
-    })?;
-    ports
-        .http
-        .ok_or_else(|| Failure::new(Exit::Failed, "this server serves no page; start it without --no-http"))
+    })
 }
 
 /// What a refusal of the server comes to.

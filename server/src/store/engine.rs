@@ -23,8 +23,8 @@ pub trait Engine: Send + Sync + 'static {
     /// Up to `limit` records in the order of their keys, from behind `after`.
     fn list(&self, after: Option<&RequestKey>, limit: usize) -> Result<Vec<Listed>, EngineFault>;
 
-    /// How many replies there are under each key.
-    fn count_replies(&self) -> Result<Vec<(KeyId, u64)>, EngineFault>;
+    /// How many requests have a reply, and how many of them none under a key of `known`.
+    fn count_replies(&self, known: &[KeyId]) -> Result<Replies, EngineFault>;
 
     /// The clock's mark; 0 before the first.
     fn mark_unix_ms(&self) -> Result<u64, EngineFault>;
@@ -37,6 +37,15 @@ pub struct Found {
     pub record: Record,
     /// Its reply under the key that was asked for.
     pub sealed: Option<Vec<u8>>,
+}
+
+/// Requests with a reply. One that is sealed under several keys is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replies {
+    /// All of them.
+    pub requests: u64,
+    /// Those that open with no key that is known.
+    pub unreadable: u64,
 }
 
 /// One request of a list.

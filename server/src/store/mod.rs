@@ -12,6 +12,6 @@ mod redb;
 
 pub use change::{Change, Claim, Outcome, Purge, Reply};
 pub use committer::{Store, StoreFault};
-pub use engine::{Engine, EngineFault, Found, Listed};
+pub use engine::{Engine, EngineFault, Found, Listed, Replies};
 pub use record::{Binding, Holder, KeyId, ProcessId, Record, RequestKey, State};
 pub use redb::{Checked, FORMAT, RedbEngine};

@@ -268,3 +268,24 @@ async fn keys_change_while_a_server_runs_and_a_file_that_cannot_be_used_changes_
     assert_eq!(under(3, "still-there").await, Told::Text("done".to_owned()));
     office.place_killed();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_finds_the_connector_of_the_server_that_runs() {
+    let office = Office::open(Place::new(4)).await;
+    let (key, calls) = (office.place.path("key-1"), office.place.path("calls"));
+    let call = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_twolane"));
+        command.arg("call").arg("--run-dir").arg(office.place.path("run")).arg("--key-file").arg(&key);
+        command.args(["--caller", "caller-1", "--model", "model-1", "Hello"]).arg("--store").arg(&calls);
+        let output = command.env("HOME", office.place.path("home")).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, said, wrong) = call();
+    assert_eq!((code, said.trim_end()), (Some(0), "done"), "{wrong}");
+    fs::remove_file(office.place.path("run/ports.json")).unwrap();
+    let (code, _, wrong) = call();
+    assert_eq!(code, Some(3));
+    assert!(wrong.contains("no server runs with") && wrong.contains("--run-dir"), "{wrong}");
+    office.place_killed();
+}

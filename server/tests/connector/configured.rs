@@ -82,5 +82,5 @@ fn replies_under_a_key_that_is_gone_are_counted_before_it_is_removed() {
     assert!(said.contains("held by a running server"), "{said}");
     drop(engine);
     let (_, said) = check(folder.path(), callers, &[]);
-    assert!(said.contains("3 sealed replies, 2 of them"), "{said}");
+    assert!(said.contains("3 replies, 2 of them"), "{said}");
 }

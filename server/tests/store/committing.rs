@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use twolane::store::{
-    Change, Engine, EngineFault, Found, KeyId, Listed, Outcome, RedbEngine, RequestKey, State, Store,
-    StoreFault,
+    Change, Engine, EngineFault, Found, KeyId, Listed, Outcome, RedbEngine, Replies, RequestKey, State,
+    Store, StoreFault,
 };
 
 use crate::disk::{Disk, Fault};
@@ -51,8 +51,8 @@ impl Engine for Counted {
         self.engine.list(after, limit)
     }
 
-    fn count_replies(&self) -> Result<Vec<(KeyId, u64)>, EngineFault> {
-        self.engine.count_replies()
+    fn count_replies(&self, known: &[KeyId]) -> Result<Replies, EngineFault> {
+        self.engine.count_replies(known)
     }
 
     fn mark_unix_ms(&self) -> Result<u64, EngineFault> {

@@ -25,7 +25,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use redb::{ReadTransaction, ReadableDatabase as _, ReadableTable as _, StorageBackend};
 
 use super::change::{Change, Outcome};
-use super::engine::{Engine, EngineFault, Found, Listed};
+use super::engine::{Engine, EngineFault, Found, Listed, Replies};
 use super::record::{KeyId, RequestKey};
 use opened::Opened;
 use place::{Files, Place, Storage};
@@ -155,17 +155,28 @@ impl Engine for RedbEngine {
         })
     }
 
-    fn count_replies(&self) -> Result<Vec<(KeyId, u64)>, EngineFault> {
-        let mut counts = std::collections::BTreeMap::new();
+    fn count_replies(&self, known: &[KeyId]) -> Result<Replies, EngineFault> {
         self.read(|transaction| {
             let replies = transaction.open_table(REPLIES).map_err(fault)?;
+            let mut counted = Replies::default();
+            // Replies of one request stand together: whether it opens is known behind its last.
+            let mut last: Option<(String, String)> = None;
+            let mut opens = true;
             for entry in replies.iter().map_err(fault)? {
                 let (at, _) = entry.map_err(fault)?;
-                *counts.entry(*at.value().2).or_insert(0) += 1;
+                let (caller, request_id, key_id) = at.value();
+                if last.as_ref().is_none_or(|last| (last.0.as_str(), last.1.as_str()) != (caller, request_id))
+                {
+                    counted.requests += 1;
+                    counted.unreadable += u64::from(!opens);
+                    last = Some((caller.to_owned(), request_id.to_owned()));
+                    opens = false;
+                }
+                opens |= known.contains(key_id);
             }
-            Ok(())
-        })?;
-        Ok(counts.into_iter().collect())
+            counted.unreadable += u64::from(!opens);
+            Ok(counted)
+        })
     }
 
     fn mark_unix_ms(&self) -> Result<u64, EngineFault> {
