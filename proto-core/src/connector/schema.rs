@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::digest::Digest;
@@ -39,8 +40,20 @@ pub fn schemas() -> Vec<(&'static str, String)> {
 
 fn schema_of<T: JsonSchema>() -> String {
     let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with_transform(RecursiveTransform(first_paragraph));
     let schema = settings.into_generator().into_root_schema_for::<T>();
     alloc::format!("{:#}\n", schema.as_value())
+}
+
+/// What follows it in the documentation is an example in Rust, which other languages have no use for.
+fn first_paragraph(schema: &mut Schema) {
+    let first = schema
+        .get("description")
+        .and_then(|description| description.as_str()?.split_once("\n\n"))
+        .map(|(first, _)| String::from(first));
+    if let Some(first) = first {
+        schema.insert("description".into(), first.into());
+    }
 }
 
 impl<R: Rule, S> JsonSchema for Text<R, S> {
