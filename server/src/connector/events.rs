@@ -16,6 +16,7 @@ const AROUND_BYTES: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Events {
     state: Arc<Mutex<State>>,
+    bytes_max: usize,
 }
 
 #[derive(Debug)]
@@ -62,7 +63,12 @@ impl Events {
     /// No events yet, and room for about `bytes_max` of them.
     pub fn new(bytes_max: usize) -> Self {
         let state = State { events: Vec::new(), bytes_left: bytes_max, phase: Phase::Open };
-        Self { state: Arc::new(Mutex::new(state)) }
+        Self { state: Arc::new(Mutex::new(state)), bytes_max }
+    }
+
+    /// About how many bytes there was room for at first.
+    pub fn bytes_max(&self) -> usize {
+        self.bytes_max
     }
 
     /// More text. An empty one is nothing.

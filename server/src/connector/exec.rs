@@ -20,10 +20,11 @@ use std::pin::pin;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use twolane_core::connector::document::{Completed, Failed, FailureKind, OwnedInvocation, Valid};
 use twolane_core::connector::text::Id;
@@ -32,8 +33,11 @@ use super::backend::{NotReady, Outcome, ProviderBackend, Turn, failed};
 use super::events::{EventFault, Events};
 use crate::stop_points::{self, Point};
 
-/// Bytes of one line of the program, its end included.
-pub const LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Bytes that a line of the program may have, its end included, however little its caller takes.
+pub const LINE_BYTES_MIN: u64 = 4 * 1024 * 1024;
+
+/// Bytes of JSON for one of text: each may be written as `\u00ff`.
+const ESCAPED_BYTES: u64 = 6;
 
 /// Lines of the program: the events of a result and how it ended.
 pub const LINES_MAX: u32 = twolane_core::limits::EVENTS_MAX + 1;
@@ -74,8 +78,8 @@ enum ProgramFault {
     Line { line: u32, column: usize, category: serde_json::error::Category },
     #[error("line {line} of the program: {fault}")]
     Event { line: u32, fault: EventFault },
-    #[error("line {line} of the program is longer than {LINE_BYTES_MAX} bytes")]
-    LongLine { line: u32 },
+    #[error("line {line} of the program is longer than {most} bytes")]
+    LongLine { line: u32, most: u64 },
     #[error("the program wrote more than {LINES_MAX} lines")]
     Lines,
     #[error("the program ended without saying how the run did")]
@@ -104,7 +108,7 @@ impl Exec {
         let mut child = command.spawn().map_err(ProgramFault::Start)?;
         stop_points::pass(Point::ProgramStarted);
         match (child.stdin.take(), child.stdout.take()) {
-            (Some(input), Some(output)) => Ok((Group { child, ended: false }, input, output)),
+            (Some(input), Some(output)) => Ok((Group(child), input, output)),
             _ => unreachable!("both were asked for"),
         }
     }
@@ -115,7 +119,7 @@ impl Exec {
         events: &Events,
         cancel: &CancellationToken,
     ) -> Result<Outcome, ProgramFault> {
-        let (mut group, input, output) = self.start()?;
+        let (group, input, output) = self.start()?;
         let talk = async {
             // A program may answer before it has read all, or without reading at all.
             let mut listening = pin!(listen(output, events));
@@ -129,13 +133,12 @@ impl Exec {
             outcome = talk => outcome,
             () = cancel.cancelled() => {
                 group.signal(Signal::TERM);
-                group.child.wait().await.map_err(ProgramFault::Output)?;
-                group.ended = true;
+                group.exited().await.map_err(ProgramFault::Output)?;
                 return Err(ProgramFault::Cancelled);
             }
         }?;
-        let exited = tokio::time::timeout(EXIT_TIME, group.child.wait()).await;
-        group.ended = matches!(exited, Ok(Ok(_)));
+        // What it left running ends with it, also where it is gone itself.
+        let _ = tokio::time::timeout(EXIT_TIME, group.exited()).await;
         Ok(outcome)
     }
 }
@@ -176,15 +179,16 @@ async fn ask(mut input: ChildStdin, turn: &Turn) -> io::Result<()> {
 async fn listen(output: ChildStdout, events: &Events) -> Result<Outcome, ProgramFault> {
     let mut output = BufReader::new(output);
     let mut bytes = Vec::new();
+    let most = line_bytes_max(events.bytes_max());
     for line in 1..=LINES_MAX {
         bytes.clear();
-        let mut bounded = (&mut output).take(LINE_BYTES_MAX);
+        let mut bounded = (&mut output).take(most);
         let read = bounded.read_until(b'\n', &mut bytes).await.map_err(ProgramFault::Output)?;
         if read == 0 {
             return Err(ProgramFault::Silent);
         }
         if bytes.last() != Some(&b'\n') && bounded.limit() == 0 {
-            return Err(ProgramFault::LongLine { line });
+            return Err(ProgramFault::LongLine { line, most });
         }
         let said = serde_json::from_slice(&bytes).map_err(|fault| ProgramFault::Line {
             line,
@@ -206,17 +210,33 @@ async fn listen(output: ChildStdout, events: &Events) -> Result<Outcome, Program
     Err(ProgramFault::Lines)
 }
 
-/// A program and all that it started, which end with this value.
-struct Group {
-    child: Child,
-    /// The program was waited for, so that its number may be another's by now.
-    ended: bool,
+/// Bytes of a line that holds as much text as a caller takes, however it is written.
+fn line_bytes_max(result_bytes: usize) -> u64 {
+    LINE_BYTES_MIN.saturating_add((result_bytes as u64).saturating_mul(ESCAPED_BYTES))
 }
 
+/// A program and all that it started, which end with this value. It is not waited for before, so that its number stays
+/// its own and its group's.
+struct Group(Child);
+
 impl Group {
+    fn id(&self) -> Option<Pid> {
+        self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+    }
+
+    /// Returns once the program is gone; what it started may run on.
+    async fn exited(&self) -> io::Result<()> {
+        let mut children = signal(SignalKind::child())?;
+        let Some(id) = self.id() else { return Ok(()) };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        while waitid(WaitId::Pid(id), look)?.is_none() {
+            children.recv().await;
+        }
+        Ok(())
+    }
+
     fn signal(&self, signal: Signal) {
-        let id = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        if let (Some(group), false) = (id, self.ended) {
+        if let Some(group) = self.id() {
             // Gone already is as good.
             let _ = kill_process_group(group, signal);
         }

@@ -1,8 +1,9 @@
 //! One thread that commits for all who wait: as many changes in a commit as came while the last one went to disk.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -17,6 +18,9 @@ const BATCH_CHANGES: usize = 1024;
 
 /// Bytes of one commit, the last change aside.
 const BATCH_BYTES: usize = 32 * 1024 * 1024;
+
+/// After how long an engine that did not recover is tried again where no change comes by.
+const MEND_AFTER: Duration = Duration::from_millis(500);
 
 /// Why a change was not made.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -90,13 +94,14 @@ struct Committer<E> {
     jobs: Receiver<Job>,
     /// The last commit failed and the engine has not recovered.
     failed: bool,
-    /// Claims of commits that failed: nobody acts on them, so what of them is on disk is given back.
+    /// Claims of commits that failed, and those whose giving back did: nobody acts on them, so what of them is on disk
+    /// is given back.
     to_unclaim: Vec<Change>,
 }
 
 impl<E: Engine> Committer<E> {
     fn run(mut self) {
-        while let Ok(first) = self.jobs.recv() {
+        while let Some(first) = self.next() {
             let (changes, answers) = self.gather(first);
             match self.commit(&changes) {
                 Ok(outcomes) => {
@@ -113,6 +118,19 @@ impl<E: Engine> Committer<E> {
                 }
             }
         }
+    }
+
+    /// Waits for a change, and mends meanwhile what is to be mended. `None` once nobody can ask any more.
+    fn next(&mut self) -> Option<Job> {
+        while self.failed || !self.to_unclaim.is_empty() {
+            match self.jobs.recv_timeout(MEND_AFTER) {
+                Ok(job) => return Some(job),
+                // Whoever asks for a change is told what is wrong.
+                Err(RecvTimeoutError::Timeout) => drop(self.mend()),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        self.jobs.recv().ok()
     }
 
     /// All that waits, up to the bounds of a commit.
@@ -162,6 +180,7 @@ impl<E: Engine> Committer<E> {
 fn unclaim(change: &Change) -> Option<Change> {
     match change {
         Change::Claim(claim) => Some(Change::Unclaim { key: claim.key.clone(), holder: claim.holder }),
+        Change::Unclaim { .. } => Some(change.clone()),
         _ => None,
     }
 }

@@ -52,7 +52,7 @@ async fn each_way_of_saying_nothing_is_a_failure_that_says_which() {
             r#"echo '{"ToolCall":{"call_id":" ","name":"n","arguments":"{}"}}'"#,
             "line 1 of the program: call_id",
         ),
-        ("head -c 5000000 /dev/zero", "line 1 of the program is longer"),
+        ("head -c 6000000 /dev/zero", "line 1 of the program is longer"),
     ];
     for (script, words) in cases {
         let outcome = said(script, LIMITS).await.1;
@@ -101,6 +101,17 @@ async fn pids(file: &Path, count: usize) -> Vec<String> {
     panic!("the program did not start");
 }
 
+/// Waits until a process runs no more.
+async fn gone(pid: &str) {
+    for _ in 0..3000 {
+        if !runs(pid) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{pid} lives on");
+}
+
 #[tokio::test]
 async fn cancelling_ends_a_program_and_all_that_it_started_also_where_it_will_not() {
     for (trap, ends) in [("", true), ("trap '' TERM;", false)] {
@@ -121,13 +132,35 @@ async fn cancelling_ends_a_program_and_all_that_it_started_also_where_it_will_no
         let end = running.await.unwrap();
         assert_eq!(matches!(end, RunEnd::Reply(_)), ends, "{end:?}");
         for pid in pids {
-            for _ in 0..3000 {
-                if !runs(&pid) {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            assert!(!runs(&pid), "{trap} {pid} lives on");
+            gone(&pid).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_line_holds_as_much_text_as_the_caller_takes_however_it_is_written() {
+    let script = r#"
+        printf '{"TextDelta":{"text":"'
+        head -c 5000000 /dev/zero | tr '\0' 'x'
+        printf '"}}\n{"Completed":{"stop_reason":"EndTurn"}}\n'
+    "#;
+    let limits = Limits { result_bytes: 5_100_000, ..LIMITS };
+    let (events, outcome) = said(script, limits).await;
+    assert!(matches!(outcome, Outcome::Completed(_)), "{outcome:?}");
+    assert_eq!(text(&events).len(), 5_000_000);
+}
+
+#[tokio::test]
+async fn what_a_program_leaves_running_ends_with_it() {
+    for trap in ["", "trap '' TERM;"] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pids");
+        let script = format!(
+            "sh -c '{trap} echo $$ >>{0}; while [ -e {0} ]; do sleep 1; done' & while [ ! -s {0} ]; do sleep 0.01; done
+            echo '{{\"Completed\":{{\"stop_reason\":\"EndTurn\"}}}}'",
+            file.display()
+        );
+        assert!(matches!(said(&script, LIMITS).await.1, Outcome::Completed(_)));
+        gone(&pids(&file, 1).await[0]).await;
     }
 }

@@ -163,3 +163,33 @@ async fn what_waits_when_the_store_is_dropped_is_still_committed() {
     drop(store);
     assert!(Counted::over(&disk).find(&key(1), &[1; 16]).unwrap().is_some());
 }
+
+/// Waits until nothing is known of a request, without a change that would have the engine mended.
+fn forgotten(store: &Store<Counted>, number: u8) -> bool {
+    (0..6000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        matches!(store.engine().find(&key(number), &[1; 16]), Ok(None))
+    })
+}
+
+#[tokio::test]
+async fn a_claim_whose_giving_back_failed_is_given_back_once_the_disk_works_again() {
+    let disk = Disk::default();
+    let store = Store::start(Counted::over(&disk)).unwrap();
+    assert_eq!(store.change(claim(1, 1, 10)).await.unwrap(), Outcome::Done);
+    disk.fail_at(disk.operations() + 1, Fault::Once);
+    let unclaim = Change::Unclaim { key: key(1), holder: holder(1) };
+    assert!(matches!(store.change(unclaim).await, Err(StoreFault::Engine(_))));
+    assert!(forgotten(&store, 1), "the claim stands");
+}
+
+#[tokio::test]
+async fn an_engine_that_did_not_recover_is_tried_again_though_nobody_asks_for_a_change() {
+    let disk = Disk::default();
+    let store = Store::start(Counted::over(&disk)).unwrap();
+    disk.fail_at(disk.operations() + 1, Fault::Power);
+    assert!(matches!(store.change(claim(1, 1, 10)).await, Err(StoreFault::Engine(_))));
+    assert!(store.engine().find(&key(1), &[1; 16]).is_err());
+    disk.restart(1);
+    assert!(forgotten(&store, 1), "the engine stays closed");
+}
