@@ -135,4 +135,14 @@ mod tests {
         assert_eq!(refusals.look_up(&name(0, Refusal::Policy), 0), Lookup::Fresh);
         assert_eq!(refusals.look_up(&name(1, Refusal::Policy), 0), Lookup::Kept(vec![0]));
     }
+
+    #[test]
+    fn one_that_is_longer_than_a_refusal_of_an_id_is_not_kept() {
+        let refusals = Refusals::default();
+        let (long, kept) = (name(1, Refusal::Malformed), name(2, Refusal::Malformed));
+        assert_eq!(refusals.keep(long.clone(), vec![1; KEPT_BYTES_MAX + 1]).len(), KEPT_BYTES_MAX + 1);
+        refusals.keep(kept.clone(), vec![2; KEPT_BYTES_MAX]);
+        assert_eq!(refusals.look_up(&long, 0), Lookup::Fresh);
+        assert_eq!(refusals.look_up(&kept, 0), Lookup::Kept(vec![2; KEPT_BYTES_MAX]));
+    }
 }

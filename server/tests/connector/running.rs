@@ -95,6 +95,25 @@ async fn a_hang_ends_in_its_time_and_is_dropped_in_its_grace() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_that_is_ready_just_at_its_time_keeps_its_reply_and_one_that_only_fails_then_took_too_long() {
+    let ready = Misbehaves::new(|events: Events, cancel: CancellationToken| async move {
+        cancel.cancelled().await;
+        events.text("paid for").unwrap();
+        completed()
+    });
+    let (events, outcome) =
+        transported(replied(run(&ready, turn("x", 1), LIMITS, &CancellationToken::new()).await));
+    assert_eq!((text(&events).as_str(), outcome), ("paid for", completed()));
+    let fails = Misbehaves::new(|_, cancel: CancellationToken| async move {
+        cancel.cancelled().await;
+        twolane::connector::backend::failed(FailureKind::Internal, "cancelled")
+    });
+    let (_, outcome) =
+        transported(replied(run(&fails, turn("x", 1), LIMITS, &CancellationToken::new()).await));
+    assert_eq!(failure(&outcome).0, FailureKind::Timeout);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancelled_run_that_ends_has_its_own_reply_and_one_that_does_not_has_none() {
     let cancel = CancellationToken::new();
     cancel.cancel();
