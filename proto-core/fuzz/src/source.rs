@@ -75,7 +75,7 @@ fn size(unit: &Unit<'_>) -> u64 {
 
 /// Whether the unit counts bytes: all do but the one that shows the place of a broken rule.
 fn counts(unit: &Unit<'_>) -> bool {
-    !matches!(unit.fault, Some(UnitFault::Frame(_) | UnitFault::Handshake(_)))
+    !matches!(unit.fault, Some(UnitFault::Frame(_) | UnitFault::Handshake(_) | UnitFault::SecondMessage))
 }
 
 /// Whether a boundary was searched for: a guess from what is there by then, so that the cut may show.
