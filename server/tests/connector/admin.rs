@@ -20,16 +20,26 @@ const LIFE: Duration = Duration::from_secs(240);
 /// A server, and the command line beside it.
 struct Office {
     place: Place,
-    server: Child,
+    server: Ending,
     address: String,
+}
+
+/// A process that ends with the test, however that ends.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
 }
 
 impl Office {
     async fn open(place: Place) -> Self {
-        let server = place.start();
+        let server = Ending(place.start());
         loop {
             match ports(&place.path("run")) {
-                Some((address, pid)) if pid == server.id() => return Self { place, server, address },
+                Some((address, pid)) if pid == server.0.id() => return Self { place, server, address },
                 _ => sleep(Duration::from_millis(2)).await,
             }
         }
@@ -41,12 +51,12 @@ impl Office {
 
     /// Killed as by `kill -9`, and started again.
     async fn again(mut self) -> Self {
-        self.place.kill(&mut self.server);
+        self.place.kill(&mut self.server.0);
         Self::open(self.place).await
     }
 
     fn place_killed(mut self) {
-        self.place.kill(&mut self.server);
+        self.place.kill(&mut self.server.0);
     }
 
     fn twolane(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -196,9 +206,9 @@ async fn admin_json_is_ones_own_and_goes_with_its_server() {
     assert!(wrong.contains("another process holds the store") && wrong.contains("admin.json"), "{wrong}");
     fs::write(&file, own).unwrap();
     assert_eq!(office.twolane(&["store", "check"]).0, Some(0));
-    let pid = rustix::process::Pid::from_child(&office.server);
+    let pid = rustix::process::Pid::from_child(&office.server.0);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(office.server.wait().unwrap().success());
+    assert!(office.server.0.wait().unwrap().success());
     assert!(!file.exists());
     // Now the store is opened by who asks.
     assert_eq!(office.twolane(&["store", "check"]).0, Some(0));
@@ -210,9 +220,9 @@ async fn a_store_whose_tables_disagree_is_named_as_damaged() {
     let done = ask_within("done", LIFE);
     office.ask(&done).await;
     let mut office = office;
-    let pid = rustix::process::Pid::from_child(&office.server);
+    let pid = rustix::process::Pid::from_child(&office.server.0);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    office.server.wait().unwrap();
+    office.server.0.wait().unwrap();
     let replies: TableDefinition<'_, (&str, &str, &[u8; 16]), &[u8]> = TableDefinition::new("replies");
     let database = redb::Database::open(office.place.path("data/replay.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
