@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
 
 use crate::connector::callers_file;
 use crate::connector::{Caller, CallersFault};
@@ -194,6 +195,8 @@ pub struct Desk<H> {
     holder: Arc<H>,
     data_dir: PathBuf,
     callers_file: Option<PathBuf>,
+    /// What was read last is what is admitted last.
+    reloading: Arc<Mutex<()>>,
 }
 
 impl<H> Clone for Desk<H> {
@@ -202,6 +205,7 @@ impl<H> Clone for Desk<H> {
             holder: Arc::clone(&self.holder),
             data_dir: self.data_dir.clone(),
             callers_file: self.callers_file.clone(),
+            reloading: Arc::clone(&self.reloading),
         }
     }
 }
@@ -210,7 +214,7 @@ impl<H: Holds> Desk<H> {
     /// A desk before the store in `data_dir`.
     pub fn new(holder: Arc<H>, data_dir: &Path) -> Self {
         let data_dir = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
-        Self { holder, data_dir, callers_file: None }
+        Self { holder, data_dir, callers_file: None, reloading: Arc::default() }
     }
 
     /// With the file that says who may ask.
@@ -276,14 +280,20 @@ impl<H: Holds> Desk<H> {
     }
 
     async fn resolve(&self, key: RequestKey, verdict: Verdict) -> Said {
-        // A request that is known is never started again: what does not run now never will.
-        if self.holder.runs(&key) {
-            return Said::Stands(Stage::Running);
-        }
+        let found = match self.engine().find(&key, &[0; 16]) {
+            Ok(Some(found)) => found.record,
+            Ok(None) => return Said::Unknown,
+            Err(fault) => return failed(fault),
+        };
+        let stage = self.row((key.clone(), found)).stage;
+        // Looked up before it was asked whether it runs: this very claim is not started again, another is not touched.
+        let (State::Claimed { holder }, Stage::Indeterminate) = (found.state, stage) else {
+            return Said::Stands(stage);
+        };
         let at_unix_ms = now_unix_ms();
         let change = match verdict {
-            Verdict::Failed => Change::Resolve { key: key.clone(), at_unix_ms },
-            Verdict::Retired => Change::Retire { key: key.clone(), at_unix_ms },
+            Verdict::Failed => Change::Resolve { key: key.clone(), holder, at_unix_ms },
+            Verdict::Retired => Change::Retire { key: key.clone(), holder, at_unix_ms },
         };
         match self.holder.store().change(change).await {
             Ok(Outcome::Done) => self.show(key).unwrap_or_else(failed),
@@ -302,6 +312,7 @@ impl<H: Holds> Desk<H> {
         let Some(path) = &self.callers_file else {
             return Said::Failed("nothing serves from a callers file here".to_owned());
         };
+        let _one_at_a_time = self.reloading.lock().await;
         let read = match callers_file::read(path) {
             Ok(callers) => callers,
             Err(fault) => return Said::Failed(format!("{fault}; the callers are those from before")),

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 
 use super::{Exit, Failure};
 use crate::admin::client::{AskFault, Asking};
@@ -12,6 +14,9 @@ use crate::admin::endpoint::Endpoint;
 use crate::config::Config;
 use crate::connector::serve::STORE_FILE;
 use crate::store::{EngineFault, RedbEngine, Store};
+
+/// How long a server may take to say whose store it holds.
+const WHERE: Duration = Duration::from_secs(10);
 
 /// One of the two.
 pub(super) struct Desk {
@@ -76,7 +81,9 @@ impl Desk {
 /// The running server, if the store is its.
 async fn server(config: &Config) -> Result<Option<Asking>, AskFault> {
     let Some(mut asking) = Asking::connect(&config.run_dir).await? else { return Ok(None) };
-    let holds = match asking.ask(&Ask::Where).await? {
+    let asked = timeout(WHERE, asking.ask(&Ask::Where)).await;
+    let silent = |_| AskFault::Broken("it does not answer; is the server stopped?".into());
+    let holds = match asked.map_err(silent)?? {
         Said::Here { data_dir, .. } => config.data_dir.canonicalize().is_ok_and(|ours| ours == data_dir),
         _ => false,
     };

@@ -123,14 +123,22 @@ impl Callers {
         Ok(Self { callers: known, keys_max, decoy: SealKey::from_bytes(&random) })
     }
 
-    /// Takes over the places of those who were there before with as many, so that their runs go on counting.
+    /// Takes over the places of those who were there before, so that their runs go on counting.
     pub(super) fn follow(&mut self, before: &Self) {
         for (id, caller) in &mut self.callers {
-            let Some(same) = before.callers.get(id) else { continue };
-            if same.bounds.running_max == caller.bounds.running_max
-                && let Some(caller) = Arc::get_mut(caller)
-            {
-                caller.places = Arc::clone(&same.places);
+            let (Some(same), Some(caller)) = (before.callers.get(id), Arc::get_mut(caller)) else { continue };
+            let (old, new) = (same.bounds.running_max, caller.bounds.running_max);
+            caller.places = Arc::clone(&same.places);
+            if new > old {
+                caller.places.add_permits((new - old) as usize);
+            } else if new < old {
+                let places = Arc::clone(&caller.places);
+                // Those that are taken go as their runs end.
+                tokio::spawn(async move {
+                    if let Ok(gone) = places.acquire_many_owned(old - new).await {
+                        gone.forget();
+                    }
+                });
             }
         }
     }

@@ -37,6 +37,8 @@ pub enum Change {
     Retire {
         /// Whose.
         key: RequestKey,
+        /// Only this very claim: one that came after it may be running.
+        holder: Holder,
         /// When.
         at_unix_ms: u64,
     },
@@ -60,6 +62,8 @@ pub enum Change {
     Resolve {
         /// Whose.
         key: RequestKey,
+        /// Only this very claim: one that came after it may be running.
+        holder: Holder,
         /// When.
         at_unix_ms: u64,
     },

@@ -180,7 +180,9 @@ async fn a_store_that_forgets_is_found_out() {
     // Where a life left nothing that a later one forgets, one more is tried.
     for _ in 0..50 {
         field.kill(&mut dice).await;
-        let _ = fs::remove_file(field.place.path("data/replay.redb"));
+        for file in ["data/replay.redb", "data/replay.journal"] {
+            let _ = fs::remove_file(field.place.path(file));
+        }
         field.start();
         let found = field.history.lock().unwrap().check(&field.place.book());
         if let Err(broken) = found {

@@ -79,6 +79,7 @@ fn a_store_that_was_killed_is_refused_without_its_journal() {
     std::fs::remove_file(journal(folder.path())).unwrap();
     let what = damage(RedbEngine::open(&tables(folder.path())));
     assert!(what.contains("journal is not there"), "{what}");
+    assert!(!journal(folder.path()).exists(), "none is made in its place");
 }
 
 #[test]
@@ -87,6 +88,22 @@ fn a_store_that_was_killed_is_refused_with_anothers_journal() {
     std::fs::copy(journal(other.path()), journal(folder.path())).unwrap();
     let what = damage(RedbEngine::open(&tables(folder.path())));
     assert!(what.contains("belongs to another store"), "{what}");
+}
+
+#[test]
+fn a_journal_that_has_commits_is_not_written_over_by_a_new_store() {
+    let folder = killed(1);
+    let (store, aside) = (tables(folder.path()), folder.path().join("aside"));
+    std::fs::rename(&store, &aside).unwrap();
+    let what = damage(RedbEngine::open(&store));
+    assert!(what.contains("replay.journal and no store beside it"), "{what}");
+    std::fs::rename(&aside, &store).unwrap();
+    let engine = RedbEngine::open(&store).unwrap();
+    assert_eq!(known(&engine), [1]);
+    drop(engine);
+    // Of a store that was closed it has none.
+    std::fs::remove_file(&store).unwrap();
+    assert!(known(&RedbEngine::open(&store).unwrap()).is_empty());
 }
 
 #[test]

@@ -47,14 +47,19 @@ impl Model {
             Change::Finish { key, reply, completed_at_unix_ms } => {
                 self.end(key, State::Finished { completed_at_unix_ms: *completed_at_unix_ms }, Some(reply))
             }
-            Change::Retire { key, at_unix_ms } => {
+            Change::Retire { key, holder, at_unix_ms } => {
+                if let Some(record) = self.records.get(key)
+                    && record.state != (State::Claimed { holder: *holder })
+                {
+                    return Outcome::Stands(*record);
+                }
                 let expires = self.records.get(key).map_or(0, |record| record.expires_at_unix_ms);
                 let at_unix_ms = (*at_unix_ms).max(expires).max(self.mark_unix_ms);
                 self.end(key, State::Retired { at_unix_ms }, None)
             }
-            Change::Resolve { key, at_unix_ms } => match self.records.get_mut(key) {
+            Change::Resolve { key, holder, at_unix_ms } => match self.records.get_mut(key) {
                 None => Outcome::Unknown,
-                Some(record) if matches!(record.state, State::Claimed { .. }) => {
+                Some(record) if record.state == (State::Claimed { holder: *holder }) => {
                     record.state = State::Resolved { at_unix_ms: *at_unix_ms };
                     Outcome::Done
                 }
@@ -140,8 +145,8 @@ fn change() -> impl Strategy<Value = Change> {
             key: key(number),
             reply: Reply { key_id: [under; 16], ..reply(number + other, under) },
         }),
-        1 => (number.clone(), now.clone()).prop_map(|(number, now)| Change::Resolve { key: key(number), at_unix_ms: now }),
-        1 => (number, now.clone()).prop_map(|(number, now)| Change::Retire { key: key(number), at_unix_ms: now }),
+        1 => (number.clone(), 1..4_u64, now.clone()).prop_map(|(number, serial, now)| Change::Resolve { key: key(number), holder: holder(serial), at_unix_ms: now }),
+        1 => (number, 1..4_u64, now.clone()).prop_map(|(number, serial, now)| Change::Retire { key: key(number), holder: holder(serial), at_unix_ms: now }),
         2 => now.clone().prop_map(purge),
         1 => (1..9_u64).prop_map(|count| Change::ReserveSeals { key_id: [9; 16], count, max: 1 << 31 }),
         1 => now.prop_map(|now_unix_ms| Change::AcceptClock { now_unix_ms }),

@@ -41,8 +41,8 @@ impl Open<'_> {
                 self.finish(key, reply, *completed_at_unix_ms)
             }
             Change::Reseal { key, reply } => self.reseal(key, reply),
-            Change::Retire { key, at_unix_ms } => self.retire(key, *at_unix_ms),
-            Change::Resolve { key, at_unix_ms } => self.resolve(key, *at_unix_ms),
+            Change::Retire { key, holder, at_unix_ms } => self.retire(key, *holder, *at_unix_ms),
+            Change::Resolve { key, holder, at_unix_ms } => self.resolve(key, *holder, *at_unix_ms),
             Change::Purge(purge) => self.purge(purge),
             Change::ReserveSeals { key_id, count, max } => self.reserve_seals(key_id, *count, *max),
             Change::AcceptClock { now_unix_ms } => {
@@ -140,9 +140,9 @@ impl Open<'_> {
         }
     }
 
-    fn resolve(&mut self, key: &RequestKey, at_unix_ms: u64) -> Result<Outcome, EngineFault> {
+    fn resolve(&mut self, key: &RequestKey, holder: Holder, at_unix_ms: u64) -> Result<Outcome, EngineFault> {
         let Some(mut record) = self.record(key)? else { return Ok(Outcome::Unknown) };
-        if !matches!(record.state, State::Claimed { .. }) {
+        if record.state != (State::Claimed { holder }) {
             return Ok(Outcome::Stands(record));
         }
         record.state = State::Resolved { at_unix_ms };
@@ -150,9 +150,9 @@ impl Open<'_> {
         Ok(Outcome::Done)
     }
 
-    fn retire(&mut self, key: &RequestKey, at_unix_ms: u64) -> Result<Outcome, EngineFault> {
+    fn retire(&mut self, key: &RequestKey, holder: Holder, at_unix_ms: u64) -> Result<Outcome, EngineFault> {
         let Some(record) = self.record(key)? else { return Ok(Outcome::Unknown) };
-        if !matches!(record.state, State::Claimed { .. } | State::Resolved { .. }) {
+        if record.state != (State::Claimed { holder }) {
             return Ok(Outcome::Stands(record));
         }
         // Not let go of before its request is expired for certain, whatever the clock of who decided it shows.
@@ -173,7 +173,11 @@ impl Open<'_> {
         self.mark(purge.now_unix_ms)?;
         let finished = self.take_due(DUE_FINISHED, purge.finished_ms, purge, purge.records_max)?;
         for key in &finished {
+            // What the time is kept of, and nothing else.
             let Some(record) = self.record(key)? else { continue };
+            if !matches!(record.state, State::Finished { .. }) {
+                continue;
+            }
             let range = tables::reply_range(key);
             self.replies.retain_in(range, |_, _| false).map_err(fault)?;
             self.bury(key, record, purge.now_unix_ms)?;
@@ -181,6 +185,9 @@ impl Open<'_> {
         let room = purge.records_max - finished.len();
         let forgotten = self.take_due(DUE_RETIRED, purge.retired_ms, purge, room)?;
         for key in &forgotten {
+            if !matches!(self.record(key)?.map(|record| record.state), Some(State::Retired { .. })) {
+                continue;
+            }
             self.records.remove(tables::record_key(key)).map_err(fault)?;
         }
         Ok(Outcome::Purged { retired: finished.len(), forgotten: forgotten.len() })

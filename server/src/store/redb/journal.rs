@@ -8,7 +8,7 @@
 //! | 8 | XXH3 of all that follows, seeded with the journal's id, which nobody outside knows |
 //! | 8 | number of the commit |
 //! | 4 | length of the changes |
-//! | 4 | zero |
+//! | 4 | the lower half of XXH3 of number and length, seeded alike: what is no record is told by its head |
 //! | | the changes, by postcard |
 
 use std::borrow::Cow;
@@ -25,6 +25,9 @@ use crate::stop_points::{self, Point};
 
 /// What a journal begins with; its id follows.
 const FRONT: &[u8; 24] = b"twolane store journal 1\n";
+
+/// What it begins with once its store was closed: it holds nothing.
+const CLOSED: &[u8; 24] = b"twolane store journal -\n";
 
 const HEAD_BYTES: usize = 24;
 
@@ -68,12 +71,13 @@ impl Journal {
         bytes: usize,
         number: u64,
     ) -> io::Result<Self> {
-        if storage.len()? != bytes as u64 {
+        if !is_made(&*storage, bytes)? {
             storage.set_len(bytes as u64)?;
             let zeros = vec![0; CHUNK_BYTES.min(bytes)];
             for at in (0..bytes).step_by(CHUNK_BYTES) {
                 storage.write(at as u64, &zeros[..CHUNK_BYTES.min(bytes - at)])?;
             }
+            storage.sync_data()?;
         }
         storage.write(0, &front(id))?;
         storage.sync_data()?;
@@ -87,14 +91,16 @@ impl Journal {
         number: u64,
     ) -> Result<(Self, Vec<Vec<Change>>), EngineFault> {
         let bytes = usize::try_from(storage.len().map_err(disk)?).map_err(|_| elsewhere())?;
-        if bytes < ALIGN {
+        // Its front first: a file of another kind may be of any length.
+        let mut found = [0; FRONT.len() + 8];
+        if bytes >= ALIGN {
+            storage.read(0, &mut found).map_err(disk)?;
+        }
+        if found[..] != front(id)[..] {
             return Err(elsewhere());
         }
         let mut file = vec![0; bytes];
         storage.read(0, &mut file).map_err(disk)?;
-        if !file.starts_with(&front(id)) {
-            return Err(elsewhere());
-        }
         let mut journal = Self { storage, id, bytes, at: ALIGN, number, failed: false };
         let mut commits = Vec::new();
         while let Some((found, changes)) = journal.record(&file, journal.at) {
@@ -124,15 +130,25 @@ impl Journal {
 
     /// The number and the changes of the record at a place, if there is one.
     fn record<'f>(&self, file: &'f [u8], at: usize) -> Option<(u64, &'f [u8])> {
-        let (sum, rest) = file.get(at..)?.split_first_chunk()?;
-        let (number, lengths) = rest.split_first_chunk()?;
-        let (length, behind) = lengths.split_first_chunk()?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-        let changes = behind.get(4..)?.get(..length)?;
-        let summed = rest.get(..HEAD_BYTES - 8 + length)?;
-        let is_whole =
-            length > 0 && XxHash3_64::oneshot_with_seed(self.id, summed) == u64::from_le_bytes(*sum);
-        is_whole.then_some((u64::from_le_bytes(*number), changes))
+        let head: &[u8; HEAD_BYTES] = file.get(at..)?.first_chunk()?;
+        let (sum, rest) = head.split_first_chunk::<8>()?;
+        let (number, rest) = rest.split_first_chunk::<8>()?;
+        let (length, head_sum) = rest.split_first_chunk::<4>()?;
+        let (number, length) = (u64::from_le_bytes(*number), u32::from_le_bytes(*length));
+        if length == 0 || self.head_sum(number, length) != head_sum {
+            return None;
+        }
+        let length = usize::try_from(length).ok()?;
+        let changes = file.get(at + HEAD_BYTES..)?.get(..length)?;
+        let summed = file.get(at + 8..at + HEAD_BYTES + length)?;
+        let is_whole = XxHash3_64::oneshot_with_seed(self.id, summed) == u64::from_le_bytes(*sum);
+        is_whole.then_some((number, changes))
+    }
+
+    fn head_sum(&self, number: u64, length: u32) -> [u8; 4] {
+        let head = [&number.to_le_bytes()[..], &length.to_le_bytes()].concat();
+        let [a, b, c, d, ..] = XxHash3_64::oneshot_with_seed(self.id, &head).to_le_bytes();
+        [a, b, c, d]
     }
 
     pub(super) const fn id(&self) -> u64 {
@@ -157,6 +173,7 @@ impl Journal {
             u32::try_from(record.len() - HEAD_BYTES).map_err(|fault| EngineFault::Disk(fault.into()))?;
         record[8..16].copy_from_slice(&(self.number + 1).to_le_bytes());
         record[16..20].copy_from_slice(&length.to_le_bytes());
+        record[20..24].copy_from_slice(&self.head_sum(self.number + 1, length));
         let sum = XxHash3_64::oneshot_with_seed(self.id, &record[8..]);
         record[..8].copy_from_slice(&sum.to_le_bytes());
         // Until it is known to be there.
@@ -175,6 +192,12 @@ impl Journal {
         self.at = ALIGN;
     }
 
+    /// The tables have everything for good: nothing in it counts any more. Where that cannot be written it is told
+    /// from the tables.
+    pub(super) fn close(&self) {
+        let _ = self.storage.write(0, CLOSED);
+    }
+
     /// Nobody knows whether the last commit is in the tables.
     pub(super) fn fail(&mut self) {
         self.failed = true;
@@ -184,6 +207,21 @@ impl Journal {
     pub(super) const fn has_failed(&self) -> bool {
         self.failed
     }
+}
+
+/// Whether the file has its whole length, all of it written once: only then it has a front.
+fn is_made(storage: &dyn StorageBackend, bytes: usize) -> io::Result<bool> {
+    if storage.len()? != bytes as u64 || bytes < ALIGN {
+        return Ok(false);
+    }
+    let mut front = [0; FRONT.len()];
+    storage.read(0, &mut front)?;
+    Ok(front == *FRONT || front == *CLOSED)
+}
+
+/// Whether a file that begins like this is a journal whose store was not closed.
+pub(super) fn is_open(front: &[u8]) -> bool {
+    front.starts_with(FRONT)
 }
 
 fn front(id: u64) -> Vec<u8> {

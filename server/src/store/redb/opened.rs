@@ -43,7 +43,7 @@ impl Opened {
     fn open_to_write(place: &dyn Place) -> Result<Self, EngineFault> {
         let database = place.tables().map_err(fault)?;
         let about = about(&database)?;
-        let storage = place.journal().map_err(disk)?;
+        let storage = place.journal(about.journal == 0).map_err(disk)?;
         let journal = if about.journal == 0 {
             let id = fresh_id()?;
             let journal = Journal::make(storage, id, place.journal_bytes(), about.commits).map_err(disk)?;
@@ -66,7 +66,7 @@ impl Opened {
         let database = place.tables_in_memory().map_err(fault)?;
         let about = about(&database)?;
         if about.journal != 0 {
-            let storage = place.journal().map_err(disk)?;
+            let storage = place.journal(false).map_err(disk)?;
             let (journal, commits) = Journal::open(storage, about.journal, about.commits)?;
             make_durable(&database, &commits, &journal)?;
         }
@@ -122,6 +122,7 @@ impl Opened {
         stop_points::pass(Point::CloseAsked);
         transaction.commit().map_err(fault)?;
         stop_points::pass(Point::Closed);
+        journal.close();
         Ok(())
     }
 }

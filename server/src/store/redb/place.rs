@@ -1,16 +1,16 @@
 //! Where a store's bytes are.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use redb::backends::FileBackend;
+use redb::backends::{FileBackend, InMemoryBackend};
 use redb::{Builder, Database, DatabaseError, StorageBackend};
 
 use super::super::engine::EngineFault;
 use super::layered::Layered;
-use super::{disk, fault, opened};
+use super::{disk, fault, journal, opened};
 use crate::stop_points::{self, Point};
 
 /// Bytes of pages that the engine keeps in memory.
@@ -28,8 +28,8 @@ pub(super) trait Place: Send + Sync {
     /// The same, with all that is written kept in memory.
     fn tables_in_memory(&self) -> Result<Database, DatabaseError>;
 
-    /// The journal's bytes, none where there is none.
-    fn journal(&self) -> io::Result<Box<dyn StorageBackend>>;
+    /// The journal's bytes; none where there is none and `make` says that there may be.
+    fn journal(&self, make: bool) -> io::Result<Box<dyn StorageBackend>>;
 
     /// How long a journal is made.
     fn journal_bytes(&self) -> usize;
@@ -47,8 +47,17 @@ impl Files {
         Self { tables: tables.to_owned(), journal: tables.with_extension("journal") }
     }
 
-    /// Makes empty tables.
+    /// Makes empty tables. Beside a journal that has commits of others they would forget those.
     pub(super) fn make(&self) -> Result<(), EngineFault> {
+        let mut front = [0; 64];
+        let read = File::open(&self.journal).and_then(|mut file| file.read(&mut front)).unwrap_or(0);
+        if journal::is_open(&front[..read]) {
+            let what = format!(
+                "there is {} and no store beside it: bring that back, or take the journal away if its requests may run again",
+                self.journal.display()
+            );
+            return Err(EngineFault::Damaged { what });
+        }
         let made = put_in_place(&self.tables, |file| {
             let file = FileBackend::new(file).map_err(fault)?;
             opened::make(&builder().create_with_backend(file).map_err(fault)?)
@@ -91,10 +100,16 @@ impl Place for Files {
         builder().create_with_backend(Layered::new(FileBackend::new(file)?).map_err(storage)?)
     }
 
-    fn journal(&self) -> io::Result<Box<dyn StorageBackend>> {
+    fn journal(&self, make: bool) -> io::Result<Box<dyn StorageBackend>> {
         let mut options = OpenOptions::new();
-        let file =
-            options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&self.journal)?;
+        options.read(true).write(true).create(make).truncate(false).mode(0o600);
+        let file = match options.open(&self.journal) {
+            // Refused as one that is not there.
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
+                return Ok(Box::new(InMemoryBackend::new()));
+            }
+            file => file?,
+        };
         // The folder is as durable as what is in it; with the tables' own lock nobody else has the file.
         if let Some(folder) = self.journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             File::open(folder)?.sync_all()?;
@@ -129,7 +144,7 @@ impl<S: StorageBackend, F: Fn() -> (S, S) + Send + Sync> Place for Storage<F> {
         builder().create_with_backend(Layered::new(tables).map_err(storage)?)
     }
 
-    fn journal(&self) -> io::Result<Box<dyn StorageBackend>> {
+    fn journal(&self, _: bool) -> io::Result<Box<dyn StorageBackend>> {
         let (_, journal) = (self.storage)();
         Ok(Box::new(journal))
     }
