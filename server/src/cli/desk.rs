@@ -102,7 +102,8 @@ fn open(config: &Config, silent: Option<&AskFault>) -> Result<Answering<Closed>,
 
 fn opening(path: &Path, fault: &EngineFault, config: &Config, silent: Option<&AskFault>) -> Failure {
     if !matches!(fault, EngineFault::Locked) {
-        return Failure::new(Exit::Failed, format!("{}: {fault}", path.display()));
+        let exit = if matches!(fault, EngineFault::Damaged { .. }) { Exit::Damaged } else { Exit::Failed };
+        return Failure::new(exit, format!("{}: {fault}", path.display()));
     }
     let file = Endpoint::file(&config.run_dir);
     let why = match silent {

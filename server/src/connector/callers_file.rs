@@ -204,15 +204,14 @@ mod tests {
         }
         let path = folder.path().join("callers.toml");
         std::fs::write(&path, callers).unwrap();
+        // Whatever the umask is.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         (folder, path)
     }
 
     #[test]
     fn a_file_that_others_can_change_is_refused() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("callers.toml");
-        std::fs::write(&path, "[[caller]]\n").unwrap();
+        let (_folder, path) = folder("[[caller]]\n");
         for (mode, refused) in [(0o644, false), (0o600, false), (0o664, true), (0o602, true)] {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             let is_open =

@@ -102,6 +102,7 @@ impl Drop for Ends {
 fn serve(folder: &Path) -> (Ends, SocketAddr) {
     let callers = folder.join("callers.toml");
     fs::write(&callers, "[[caller]]\nid = \"caller-1\"\nkey_files = [\"caller-1.key\"]\n").unwrap();
+    fs::set_permissions(&callers, fs::Permissions::from_mode(0o600)).unwrap();
     let mut command = twolane(folder);
     command.args(["serve", "--no-http", "--connector", "127.0.0.1:0", "--callers"]).arg(callers);
     command.arg("--run-dir").arg(folder.join("run")).arg("--data-dir").arg(folder.join("data"));

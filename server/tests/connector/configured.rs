@@ -12,9 +12,10 @@ const SECRET: &str = "the secret of a checked configuration";
 
 /// The exit code, and all that was said.
 fn check(folder: &Path, callers: &str, more: &[(&str, &str)]) -> (Option<i32>, String) {
-    fs::write(folder.join("key"), SECRET).unwrap();
-    fs::set_permissions(folder.join("key"), Permissions::from_mode(0o600)).unwrap();
-    fs::write(folder.join("callers.toml"), callers).unwrap();
+    for (name, text) in [("key", SECRET), ("callers.toml", callers)] {
+        fs::write(folder.join(name), text).unwrap();
+        fs::set_permissions(folder.join(name), Permissions::from_mode(0o600)).unwrap();
+    }
     let mut command = Command::new(env!("CARGO_BIN_EXE_twolane"));
     command.arg("check-config").env("TWOLANE_CONNECTOR", "127.0.0.1:0").env("HOME", folder);
     command.env("TWOLANE_CALLERS", folder.join("callers.toml")).env("TWOLANE_DATA_DIR", folder.join("data"));
