@@ -41,7 +41,7 @@ pub(super) fn now_unix_ms() -> u64 {
     u64::try_from(since.as_millis()).expect("milliseconds in 64 bits")
 }
 
-/// A request of 2 KiB in canonical bytes: a short conversation and a tool. The last words, which the script says
+/// A request of 1.8 KB in canonical bytes: a short conversation and a tool. The last words, which the script says
 /// again, are 32.
 pub(super) fn request(request_id: &str) -> Valid<OwnedRequest> {
     let words = |count: usize| content(&"word ".repeat(count));

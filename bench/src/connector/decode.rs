@@ -1,4 +1,4 @@
-//! A request of 2 KiB read strictly and borrowed, against rmp-serde's derived reading, which borrows too.
+//! A request of 1.8 KB read strictly and borrowed, against rmp-serde's derived reading, which borrows too.
 
 use std::borrow::Cow;
 use std::hint::black_box;

@@ -42,7 +42,7 @@ type Retries = &'static [Retry];
 /// False where a promise was not kept.
 pub(crate) async fn bench(rounds: u32, time: Duration, turns: u64, place: Option<&Path>) -> bool {
     println!(
-        "retries: requests of 2 KiB again, {turns} finished turns stored with replies of {REPLY_BYTES} bytes; medians of \
+        "retries: requests of 1.8 KB again, {turns} finished turns stored with replies of {REPLY_BYTES} bytes; medians of \
          {rounds} rounds of {time:?}"
     );
     let folder = folder(place);

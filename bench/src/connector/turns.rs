@@ -58,7 +58,7 @@ impl Way {
 /// False where a promise was not kept, or a rival was not there.
 pub(crate) async fn bench(rounds: u32, time: Duration, place: Option<&Path>) -> bool {
     println!(
-        "turns: requests of 2 KiB claimed durably, run by the script, answered durably; {CALLERS} callers, and one alone; \
+        "turns: requests of 1.8 KB claimed durably, run by the script, answered durably; {CALLERS} callers, and one alone; \
          medians of {rounds} rounds of {time:?}"
     );
     let folder = folder(place);
