@@ -1,4 +1,4 @@
-//! Bounds of the page, the tap, the runs and the log, each with its reason: what a peer, a page or a reader may cost. Those
+//! Bounds of the page, the tap, the admin endpoint, the runs and the log, each with its reason: what a peer, a page or a reader may cost. Those
 //! of sockets and lanes are settings.
 
 use std::time::Duration;
@@ -29,6 +29,24 @@ pub const LOSSES_TOLD_APART_MAX: usize = 1024;
 
 /// How long a unit may wait for others to travel with it. The first one after a pause does not.
 pub const TAP_FLUSH_EVERY: Duration = Duration::from_millis(30);
+
+/// Operators at once; more are closed.
+pub const ADMIN_PEERS: usize = 8;
+
+/// How long connecting to the admin endpoint and its handshake may take, on either side.
+pub const ADMIN_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long an operator may say nothing, or take nothing.
+pub const ADMIN_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a server may take to say whose store it holds; one that is stopped says nothing.
+pub const ADMIN_WHERE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Bytes of a question: two ids and a path fit many times.
+pub const ADMIN_ASK_BYTES_MAX: u32 = 64 * 1024;
+
+/// Bytes of an answer: a page of requests with the longest ids, each byte of them escaped, fits.
+pub const ADMIN_SAID_BYTES_MAX: u32 = 8 * 1024 * 1024;
 
 /// Connections of the page's server at once; further ones wait unaccepted. A browser opens six.
 pub const PAGE_CONNECTIONS_MAX: usize = 128;

@@ -1,22 +1,18 @@
 //! Asking the server that runs.
 
 use std::path::Path;
-use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use twolane_core::envelope::{FrameType, Version};
 
-use super::SAID_BYTES_MAX;
 use super::desk::{Ask, Said};
 use super::endpoint::{Endpoint, Reason, frame};
+use crate::limits::{ADMIN_HANDSHAKE_TIMEOUT, ADMIN_SAID_BYTES_MAX};
 use crate::net::client::{self, ConnectFault};
 use crate::net::connection_file;
 use crate::net::inbox::{Found, Inbox};
 use crate::net::socket::Tuning;
-
-/// How long connecting and the handshake may take.
-const CONNECT: Duration = Duration::from_secs(5);
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +37,8 @@ impl Asking {
     /// Connects to the server that runs with this directory; `None` where none says that it does.
     pub async fn connect(run_dir: &Path) -> Result<Option<Self>, AskFault> {
         let Ok(known) = connection_file::read(&Endpoint::file(run_dir)) else { return Ok(None) };
-        let peer = client::connect(&known, Tuning::default(), CONNECT).await?;
-        let inbox = Inbox::new(peer.unread, SAID_BYTES_MAX).with_version(Version::V1);
+        let peer = client::connect(&known, Tuning::default(), ADMIN_HANDSHAKE_TIMEOUT).await?;
+        let inbox = Inbox::new(peer.unread, ADMIN_SAID_BYTES_MAX).with_version(Version::V1);
         Ok(Some(Self { stream: peer.stream, inbox, asked: 0 }))
     }
 

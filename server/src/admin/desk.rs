@@ -11,7 +11,6 @@ use crate::connector::callers_file;
 use crate::connector::{Caller, CallersFault};
 use crate::store::{
     Change, Checked, Engine as _, EngineFault, Listed, Outcome, RedbEngine, RequestKey, State, Store,
-    StoreFault,
 };
 
 /// Requests of one page.
@@ -299,7 +298,6 @@ impl<H: Holds> Desk<H> {
             Ok(Outcome::Done) => self.show(key).unwrap_or_else(failed),
             Ok(Outcome::Stands(record)) => Said::Stands(self.row((key, record)).stage),
             Ok(_) => Said::Unknown,
-            Err(StoreFault::Engine(fault)) => Said::Failed(fault.to_string()),
             Err(fault) => Said::Failed(fault.to_string()),
         }
     }

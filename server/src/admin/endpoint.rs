@@ -17,9 +17,10 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::{debug, warn};
 use twolane_core::envelope::{Flags, FrameType, Header, Parts, Version};
 
+use super::ADMIN;
 use super::desk::{Ask, Desk, Holds, Said};
-use super::{ADMIN, ASK_BYTES_MAX};
 use crate::inspect::Tap;
+use crate::limits::{ADMIN_ASK_BYTES_MAX, ADMIN_HANDSHAKE_TIMEOUT, ADMIN_IDLE_TIMEOUT, ADMIN_PEERS};
 use crate::net::connection_file::{self, PublishFault, Published};
 use crate::net::handshake;
 use crate::net::identity::{Identity, IdentityFault};
@@ -27,15 +28,7 @@ use crate::net::inbox::{Found, Inbox, Taken};
 use crate::net::observe::Observer;
 use crate::stop::Stop;
 
-/// Operators at once; more are closed.
-const PEERS: usize = 8;
-
-/// How long a handshake may take.
-const HANDSHAKE: Duration = Duration::from_secs(5);
-
-/// How long an operator may say nothing, or take nothing.
-const IDLE: Duration = Duration::from_secs(60);
-
+/// Between two tries of accepting.
 const BACKOFF: Duration = Duration::from_millis(100);
 
 /// Why there is no endpoint.
@@ -78,7 +71,7 @@ impl Endpoint {
 
     /// Answers until it is told to stop, and takes the file away. Errors of accepting are waited out.
     pub async fn run<H: Holds>(self, desk: Desk<H>, mut stop: Stop) {
-        let (identity, places) = (Arc::new(self.identity), Arc::new(Semaphore::new(PEERS)));
+        let (identity, places) = (Arc::new(self.identity), Arc::new(Semaphore::new(ADMIN_PEERS)));
         let mut peers = JoinSet::new();
         loop {
             tokio::select! {
@@ -94,7 +87,7 @@ impl Endpoint {
                             drop(place);
                         });
                     }
-                    (Ok(_), Err(_)) => warn!(most = PEERS, "admin: no place, closed"),
+                    (Ok(_), Err(_)) => warn!(most = ADMIN_PEERS, "admin: no place, closed"),
                     (Err(fault), _) => {
                         warn!(%fault, "admin: accepting failed; trying again in {BACKOFF:?}");
                         sleep(BACKOFF).await;
@@ -112,8 +105,9 @@ pub(super) type Reason = Box<dyn std::error::Error + Send + Sync>;
 
 async fn one<H: Holds>(stream: TcpStream, identity: &Identity, desk: &Desk<H>) -> Result<(), Reason> {
     let observer = Observer::new(Tap::off(), 1, ADMIN);
-    let mut peer = handshake::accept(stream, identity, Instant::now() + HANDSHAKE, &observer).await?;
-    let mut inbox = Inbox::new(peer.unread, ASK_BYTES_MAX).with_version(Version::V1);
+    let mut peer =
+        handshake::accept(stream, identity, Instant::now() + ADMIN_HANDSHAKE_TIMEOUT, &observer).await?;
+    let mut inbox = Inbox::new(peer.unread, ADMIN_ASK_BYTES_MAX).with_version(Version::V1);
     loop {
         while let Some(found) = inbox.take()? {
             let Found::Frame(frame) = found else { return Err("a question that is too long".into()) };
@@ -122,9 +116,9 @@ async fn one<H: Holds>(stream: TcpStream, identity: &Identity, desk: &Desk<H>) -
             }
             let ask: Ask = serde_json::from_slice(frame.body())?;
             let said = desk.answer(ask).await;
-            timeout(IDLE, peer.stream.write_all(&response(&frame, &said)?)).await??;
+            timeout(ADMIN_IDLE_TIMEOUT, peer.stream.write_all(&response(&frame, &said)?)).await??;
         }
-        if timeout(IDLE, inbox.read(&mut peer.stream)).await?? == 0 {
+        if timeout(ADMIN_IDLE_TIMEOUT, inbox.read(&mut peer.stream)).await?? == 0 {
             return Ok(());
         }
     }

@@ -13,9 +13,3 @@ pub mod endpoint;
 
 /// The endpoint's name in file names and logs.
 pub const ADMIN: &str = "admin";
-
-/// Bytes of a question: two ids and a path fit many times.
-const ASK_BYTES_MAX: u32 = 64 * 1024;
-
-/// Bytes of an answer: a page of requests with the longest ids, each byte of them escaped, fits.
-const SAID_BYTES_MAX: u32 = 8 * 1024 * 1024;

@@ -2,21 +2,37 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
+use clap::Args;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, Global, environment};
 use crate::admin::client::{AskFault, Asking};
 use crate::admin::desk::{Ask, Closed, Desk as Answering, Said};
 use crate::admin::endpoint::Endpoint;
 use crate::config::Config;
 use crate::connector::serve::STORE_FILE;
+use crate::limits::ADMIN_WHERE_TIMEOUT;
 use crate::store::{EngineFault, RedbEngine, Store};
 
-/// How long a server may take to say whose store it holds.
-const WHERE: Duration = Duration::from_secs(10);
+/// Which store, and which server may hold it.
+#[derive(Args, Debug)]
+pub(super) struct Which {
+    /// Directory of the store [default: the setting data_dir]
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<String>,
+    /// Directory in which the server's files are [default: the setting run_dir]
+    #[arg(long, global = true, value_name = "DIR")]
+    run_dir: Option<String>,
+}
+
+impl Which {
+    fn config(self, global: &Global) -> Result<Config, Failure> {
+        let layers = global.layers().flag("data_dir", self.data_dir).flag("run_dir", self.run_dir);
+        Ok(layers.resolve(&environment())?.typed()?)
+    }
+}
 
 /// One of the two.
 pub(super) struct Desk {
@@ -32,7 +48,8 @@ enum Who {
 impl Desk {
     /// The server that runs with the configured run directory, if it holds the configured store; else the store
     /// itself.
-    pub(super) fn open(config: &Config) -> Result<Self, Failure> {
+    pub(super) fn open(global: &Global, which: Which) -> Result<Self, Failure> {
+        let config = &which.config(global)?;
         let failed = |fault| Failure::new(Exit::Failed, fault);
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let (who, silent) = match runtime.block_on(server(config)) {
@@ -48,7 +65,8 @@ impl Desk {
     }
 
     /// The server alone: what is asked concerns what it has in hand.
-    pub(super) fn of_server(config: &Config) -> Result<Self, Failure> {
+    pub(super) fn of_server(global: &Global, which: Which) -> Result<Self, Failure> {
+        let config = &which.config(global)?;
         let failed = |fault| Failure::new(Exit::Failed, fault);
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let nobody = || {
@@ -81,7 +99,7 @@ impl Desk {
 /// The running server, if the store is its.
 async fn server(config: &Config) -> Result<Option<Asking>, AskFault> {
     let Some(mut asking) = Asking::connect(&config.run_dir).await? else { return Ok(None) };
-    let asked = timeout(WHERE, asking.ask(&Ask::Where)).await;
+    let asked = timeout(ADMIN_WHERE_TIMEOUT, asking.ask(&Ask::Where)).await;
     let silent = |_| AskFault::Broken("it does not answer; is the server stopped?".into());
     let holds = match asked.map_err(silent)?? {
         Said::Here { data_dir, .. } => config.data_dir.canonicalize().is_ok_and(|ours| ours == data_dir),

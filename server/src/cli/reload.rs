@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::desk::Desk;
+use super::desk::{Desk, Which};
 use super::store::{line, unexpected};
-use super::{Exit, Failure, Global, environment};
+use super::{Exit, Failure, Global};
 use crate::admin::desk::{Ask, Said};
 
 /// Which server.
@@ -14,18 +14,13 @@ use crate::admin::desk::{Ask, Said};
     twolane reload                          from now on both keys are taken; turns that run go on\n\n\
     A file that cannot be used changes nothing, and is named. What was asked under a key that is gone ends under it.")]
 pub(super) struct Options {
-    /// Directory in which the server's files are [default: the setting run_dir]
-    #[arg(long, value_name = "DIR")]
-    run_dir: Option<String>,
-    /// Directory of the store that it serves from [default: the setting data_dir]
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<String>,
+    #[command(flatten)]
+    which: Which,
 }
 
 /// Asks the server.
 pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
-    let layers = global.layers().flag("run_dir", options.run_dir).flag("data_dir", options.data_dir);
-    let mut desk = Desk::of_server(&layers.resolve(&environment())?.typed()?)?;
+    let mut desk = Desk::of_server(global, options.which)?;
     match desk.ask(Ask::Reload)? {
         Said::Reloaded { callers } => line(&format!("{callers} callers"))?,
         said => return Err(unexpected(&said)),

@@ -5,9 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::desk::Desk;
+use super::desk::{Desk, Which};
 use super::store::{line, unexpected};
-use super::{Exit, Failure, Global, environment};
+use super::{Exit, Failure, Global};
 use crate::admin::desk::{Ask, Row, Said, Verdict};
 use crate::store::RequestKey;
 
@@ -25,12 +25,8 @@ use crate::store::RequestKey;
 pub(super) struct Options {
     #[command(subcommand)]
     action: Action,
-    /// Directory of the store [default: the setting data_dir]
-    #[arg(long, global = true, value_name = "DIR")]
-    data_dir: Option<String>,
-    /// Directory in which the server's files are [default: the setting run_dir]
-    #[arg(long, global = true, value_name = "DIR")]
-    run_dir: Option<String>,
+    #[command(flatten)]
+    which: Which,
     /// One JSON object a line
     #[arg(long, global = true)]
     json: bool,
@@ -71,9 +67,8 @@ enum Action {
 
 /// Asks the server that holds the store, or opens it.
 pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
-    let Options { action, data_dir, run_dir, json } = options;
-    let layers = global.layers().flag("data_dir", data_dir).flag("run_dir", run_dir);
-    let mut desk = Desk::open(&layers.resolve(&environment())?.typed()?)?;
+    let Options { action, which, json } = options;
+    let mut desk = Desk::open(global, which)?;
     match action {
         Action::List { state } => list(&mut desk, state.as_deref(), json),
         Action::Show { caller, request_id } => {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::desk::Desk;
-use super::{Exit, Failure, Global, environment, written};
+use super::desk::{Desk, Which};
+use super::{Exit, Failure, Global, written};
 use crate::admin::desk::{Ask, Said};
 use crate::store::Checked;
 
@@ -22,12 +22,8 @@ use crate::store::Checked;
 pub(super) struct Options {
     #[command(subcommand)]
     action: Action,
-    /// Directory of the store [default: the setting data_dir]
-    #[arg(long, global = true, value_name = "DIR")]
-    data_dir: Option<String>,
-    /// Directory in which the server's files are [default: the setting run_dir]
-    #[arg(long, global = true, value_name = "DIR")]
-    run_dir: Option<String>,
+    #[command(flatten)]
+    which: Which,
     /// One JSON object
     #[arg(long, global = true)]
     json: bool,
@@ -46,9 +42,8 @@ enum Action {
 
 /// Asks the server that holds the store, or opens it.
 pub(super) fn run(global: &Global, options: Options) -> Result<Exit, Failure> {
-    let Options { action, data_dir, run_dir, json } = options;
-    let layers = global.layers().flag("data_dir", data_dir).flag("run_dir", run_dir);
-    let mut desk = Desk::open(&layers.resolve(&environment())?.typed()?)?;
+    let Options { action, which, json } = options;
+    let mut desk = Desk::open(global, which)?;
     match action {
         Action::Check => match desk.ask(Ask::Check)? {
             Said::Checked(checked) => said(&checked, json),
