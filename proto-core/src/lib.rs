@@ -25,5 +25,6 @@ pub mod handshake;
 pub mod lanes;
 pub mod limits;
 pub mod scan;
+pub mod session;
 #[cfg(feature = "embedded-io-07")]
 pub mod stream;

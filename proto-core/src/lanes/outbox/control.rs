@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::envelope::Generation;
+use super::slot::Key;
 
 /// Bytes that the ring keeps when it is empty.
 const KEPT_BYTES: usize = 64 * 1024;
@@ -12,8 +12,9 @@ const KEPT_BYTES: usize = 64 * 1024;
 /// One frame of the ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
-    pub(super) generation: Generation,
-    /// Ends the generation; when its display will be shed rather than waited for.
+    /// Whose order it keeps.
+    pub(super) key: Key,
+    /// Ends the stream; when its display will be shed rather than waited for.
     pub(super) last: Option<u64>,
     len: usize,
 }
@@ -48,12 +49,12 @@ impl ControlQueue {
     }
 
     /// Queues the frame that `parts` are.
-    pub(super) fn push(&mut self, generation: Generation, last: Option<u64>, parts: &[&[u8]]) {
+    pub(super) fn push(&mut self, key: Key, last: Option<u64>, parts: &[&[u8]]) {
         let before = self.bytes.len();
         for part in parts {
             self.bytes.extend(*part);
         }
-        self.frames.push_back(Control { generation, last, len: self.bytes.len() - before });
+        self.frames.push_back(Control { key, last, len: self.bytes.len() - before });
     }
 
     /// Moves the frame at `place` to the end of `out`; false where none is.
@@ -85,14 +86,14 @@ mod tests {
 
     #[test]
     fn frames_leave_whole_in_any_order_and_around_the_ring_s_end() {
-        let generation = Generation { epoch: 0, channel: 1 };
+        let key = Key::Subscription(1);
         let mut queue = ControlQueue::default();
         let frame = |number: u8| vec![number; 5 + usize::from(number % 7)];
         let mut waiting = Vec::new();
         for number in 0..200 {
             let whole = frame(number);
             let (front, rest) = whole.split_at(2);
-            queue.push(generation, None, &[front, rest]);
+            queue.push(key, None, &[front, rest]);
             waiting.push(number);
             // The second of three or more overtakes, as behind a LAST that waits.
             if waiting.len() > 2 + usize::from(number % 5) {

@@ -3,42 +3,64 @@
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use super::{Place, PushFault};
+use super::PushFault;
+use super::slot::Slot;
 use crate::body::{check_origin, write_origin, write_seq};
 use crate::envelope::{Flags, FrameType, Header, Parts, Version, field};
 use crate::limits::INTEGER_MAX;
+use crate::scan::decimal::write_decimal;
 
-/// Makes `front` the front of a frame up to its seq, its length not filled in: all frames of one step and lane have
-/// the same behind the length, and no other step's front begins so.
+/// Makes `front` the front of a frame up to its seq, its length not filled in: all frames of one slot and lane have
+/// the same behind the length, and no other slot's front begins so.
 pub(super) fn open(
     version: Version,
     flags: Flags,
-    place: Place<'_>,
+    slot: Slot<'_>,
     front: &mut Vec<u8>,
 ) -> Result<(), PushFault> {
-    check_origin(place.run_id, place.step_id)?;
+    if let Slot::Step(place) = slot {
+        check_origin(place.run_id, place.step_id)?;
+    }
+    let generation = slot.generation();
     let header = Header::new(Parts {
         version,
         frame_type: FrameType::StreamData,
         flags,
-        channel: place.generation.channel,
-        epoch: place.generation.epoch,
-        corr: place.corr,
+        channel: generation.channel,
+        epoch: generation.epoch,
+        corr: slot.corr(),
         len: 0,
     })?;
     front.clear();
     front.extend_from_slice(&header.encode());
     // Bytes in memory take all that is written.
-    let _ = write_origin(&mut Tail(front), place.run_id, place.step_id);
+    let _ = match slot {
+        Slot::Step(place) => write_origin(&mut Tail(front), place.run_id, place.step_id),
+        Slot::Unit { .. } => Tail(front).write_str("{\"kind\":\"control\",\"seq\":"),
+        Slot::Event { .. } => Tail(front).write_str("{\"kind\":\"display\",\"seq\":"),
+    };
     Ok(())
 }
 
 /// Completes an opened front of a frame whose payload has `payload_len` bytes.
-pub(super) fn close(front: &mut Vec<u8>, seq: u64, payload_len: usize) -> Result<(), PushFault> {
+pub(super) fn close(
+    front: &mut Vec<u8>,
+    slot: Slot<'_>,
+    seq: u64,
+    payload_len: usize,
+) -> Result<(), PushFault> {
     if seq > INTEGER_MAX {
         return Err(PushFault::SeqExhausted);
     }
-    let _ = write_seq(&mut Tail(front), seq);
+    let mut out = Tail(front);
+    let _ = match slot {
+        Slot::Step(_) => write_seq(&mut out, seq),
+        Slot::Unit { cursor, .. } => write_decimal(&mut out, seq)
+            .and_then(|()| out.write_str(",\"cursor\":"))
+            .and_then(|()| cursor.write(&mut out))
+            .and_then(|()| out.write_str(",\"unit\":")),
+        Slot::Event { .. } => write_decimal(&mut out, seq).and_then(|()| out.write_str(",\"event\":")),
+    };
     let len = front.len() - header_len(front) + payload_len + 1;
     fill_len(front, u32::try_from(len).map_err(|_| PushFault::ControlTooLong { len })?);
     Ok(())

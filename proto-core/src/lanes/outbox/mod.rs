@@ -7,6 +7,8 @@ mod control;
 mod front;
 mod payload;
 mod queue;
+mod reply;
+mod slot;
 mod spare;
 
 use alloc::collections::BTreeMap;
@@ -16,7 +18,10 @@ use control::ControlQueue;
 use front::{append_gap, close, open};
 use payload::{Role, assembled, role};
 use queue::{Content, DisplayQueue, Entry, Freed};
+use slot::{Key, Slot};
 use spare::Spare;
+
+pub use reply::Reply;
 
 use crate::body::{self, BodyFault, Payload, Tag};
 use crate::envelope::{Flags, Generation, HeaderFault, Lane, Version};
@@ -24,6 +29,7 @@ use crate::limits::{
     CONTROL_BODY_MAX, CONTROL_QUEUE_BYTES, DISPLAY_BODY_MAX, DISPLAY_QUEUE_BYTES, DISPLAY_QUEUE_ENTRIES,
     INTEGER_MAX, LAST_WAIT_MS,
 };
+use crate::session::Cursor;
 
 /// What an outbox holds at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +143,7 @@ pub struct Outbox {
     version: Version,
     budget: Budget,
     control: ControlQueue,
-    streams: BTreeMap<Generation, Stream>,
+    streams: BTreeMap<Key, Stream>,
     display: Freed,
     arrivals: u64,
     shed_total: u64,
@@ -146,7 +152,7 @@ pub struct Outbox {
     spare: Spare,
 }
 
-/// One generation's numbers and its unsent display.
+/// The numbers and the unsent display of one generation or subscription.
 #[derive(Debug, Default)]
 struct Stream {
     control_seq: u64,
@@ -183,13 +189,28 @@ impl Outbox {
         payload: &[u8],
         last: bool,
     ) -> Result<(), PushFault> {
+        self.push_control_to(now_ms, Slot::Step(place), payload, last)
+    }
+
+    /// Queues a control unit of the subscription `corr`, at `cursor` of its log (docs/wire.md, "Sessions").
+    pub fn push_unit(&mut self, corr: u64, cursor: Cursor<'_>, unit: &[u8]) -> Result<(), PushFault> {
+        self.push_control_to(0, Slot::Unit { corr, cursor }, unit, false)
+    }
+
+    fn push_control_to(
+        &mut self,
+        now_ms: u64,
+        slot: Slot<'_>,
+        payload: &[u8],
+        last: bool,
+    ) -> Result<(), PushFault> {
         let read = Payload::parse_enveloped(payload).map_err(PushFault::Payload)?;
-        let seq = self.open_stream(place.generation)?.map_or(0, |stream| stream.control_seq);
+        let seq = self.open_stream(slot.key())?.map_or(0, |stream| stream.control_seq);
         let mut front = core::mem::take(&mut self.scratch);
-        let queued = self.queue_control(now_ms, place, &read, seq, last, &mut front);
+        let queued = self.queue_control(now_ms, slot, &read, seq, last, &mut front);
         self.scratch = front;
         queued?;
-        let stream = self.streams.entry(place.generation).or_default();
+        let stream = self.streams.entry(slot.key()).or_default();
         stream.control_seq = seq + 1;
         stream.ended = last;
         let mut freed = Freed::default();
@@ -205,16 +226,23 @@ impl Outbox {
     fn queue_control(
         &mut self,
         now_ms: u64,
-        place: Place<'_>,
+        slot: Slot<'_>,
         payload: &Payload<'_>,
         seq: u64,
         last: bool,
         front: &mut Vec<u8>,
     ) -> Result<(), PushFault> {
         let flags = if last { Flags::CONTROL_LAST } else { Flags::CONTROL };
-        open(self.version, flags, place, front)?;
-        close(front, seq, payload.raw().len())?;
-        let frame_len = front.len() + payload.raw().len() + 1;
+        open(self.version, flags, slot, front)?;
+        close(front, slot, seq, payload.raw().len())?;
+        self.check_room(front.len() + payload.raw().len() + 1)?;
+        let deadline_ms = last.then(|| now_ms.saturating_add(LAST_WAIT_MS));
+        self.control.push(slot.key(), deadline_ms, &[front, payload.raw(), b"}"]);
+        Ok(())
+    }
+
+    /// Refuses a control frame that is too long for any peer, or for now.
+    fn check_room(&self, frame_len: usize) -> Result<(), PushFault> {
         let len = frame_len - self.version.header_len();
         if len > CONTROL_BODY_MAX as usize {
             return Err(PushFault::ControlTooLong { len });
@@ -223,8 +251,6 @@ impl Outbox {
         if !self.control.is_empty() && self.control.bytes() + frame_len > self.budget.control_bytes {
             return Err(PushFault::Full);
         }
-        let deadline_ms = last.then(|| now_ms.saturating_add(LAST_WAIT_MS));
-        self.control.push(place.generation, deadline_ms, &[front, payload.raw(), b"}"]);
         Ok(())
     }
 
@@ -233,11 +259,20 @@ impl Outbox {
     /// A delta joins the last queued entry of its generation where they differ in nothing but their text; it then
     /// takes no seq of its own.
     pub fn push_display(&mut self, place: Place<'_>, payload: &[u8]) -> Result<u64, PushFault> {
+        self.push_display_to(Slot::Step(place), payload)
+    }
+
+    /// [`push_display`](Self::push_display) for the subscription `corr`: the event is spliced as it came.
+    pub fn push_event(&mut self, corr: u64, event: &[u8]) -> Result<u64, PushFault> {
+        self.push_display_to(Slot::Event { corr }, event)
+    }
+
+    fn push_display_to(&mut self, slot: Slot<'_>, payload: &[u8]) -> Result<u64, PushFault> {
         let read = Payload::parse_enveloped(payload).map_err(PushFault::Payload)?;
         let shed_before = self.shed_total;
-        let seq = self.open_stream(place.generation)?.map_or(0, |stream| stream.display_seq);
+        let seq = self.open_stream(slot.key())?.map_or(0, |stream| stream.display_seq);
         let mut front = core::mem::take(&mut self.scratch);
-        let queued = self.queue_display(place, &read, seq, &mut front);
+        let queued = self.queue_display(slot, &read, seq, &mut front);
         self.scratch = front;
         queued?;
         self.shed_over_budget();
@@ -246,21 +281,21 @@ impl Outbox {
 
     fn queue_display(
         &mut self,
-        place: Place<'_>,
+        slot: Slot<'_>,
         payload: &Payload<'_>,
         seq: u64,
         front: &mut Vec<u8>,
     ) -> Result<(), PushFault> {
-        open(self.version, Flags::display(self.version), place, front)?;
+        open(self.version, Flags::display(self.version), slot, front)?;
         let role = role(payload);
-        if let (Role::Delta { text }, Some(stream)) = (&role, self.streams.get_mut(&place.generation))
+        if let (Role::Delta { text }, Some(stream)) = (&role, self.streams.get_mut(&slot.key()))
             && let Some(grown) = stream.display.coalesce(payload.raw(), text, front)
         {
             self.display.bytes += grown;
             return Ok(());
         }
-        close(front, seq, payload.raw().len())?;
-        let stream = self.streams.entry(place.generation).or_default();
+        close(front, slot, seq, payload.raw().len())?;
+        let stream = self.streams.entry(slot.key()).or_default();
         stream.display_seq = seq + 1;
         let is_reset = role == Role::Reset;
         let void = if is_reset { stream.display.shed_all(&mut self.spare) } else { Freed::default() };
@@ -287,16 +322,25 @@ impl Outbox {
 
     /// Takes over a gap of the hop before: its `dropped` seqs are accounted for here too.
     pub fn push_gap(&mut self, place: Place<'_>, dropped: u64) -> Result<(), PushFault> {
+        self.push_gap_to(Slot::Step(place), dropped)
+    }
+
+    /// [`push_gap`](Self::push_gap) for the subscription `corr`.
+    pub fn push_event_gap(&mut self, corr: u64, dropped: u64) -> Result<(), PushFault> {
+        self.push_gap_to(Slot::Event { corr }, dropped)
+    }
+
+    fn push_gap_to(&mut self, slot: Slot<'_>, dropped: u64) -> Result<(), PushFault> {
         if dropped == 0 {
             return Err(PushFault::EmptyGap);
         }
-        let first = self.open_stream(place.generation)?.map_or(0, |stream| stream.display_seq);
+        let first = self.open_stream(slot.key())?.map_or(0, |stream| stream.display_seq);
         let next = first.checked_add(dropped).filter(|next| *next <= INTEGER_MAX + 1);
         let next = next.ok_or(PushFault::SeqExhausted)?;
         let mut front = self.spare.take();
-        open(self.version, Flags::display(self.version), place, &mut front)?;
-        close(&mut front, next - 1, 0)?;
-        let stream = self.streams.entry(place.generation).or_default();
+        open(self.version, Flags::display(self.version), slot, &mut front)?;
+        close(&mut front, slot, next - 1, 0)?;
+        let stream = self.streams.entry(slot.key()).or_default();
         stream.display_seq = next;
         let arrival = self.arrivals;
         self.arrivals += 1;
@@ -316,15 +360,15 @@ impl Outbox {
     /// the display is shed, and the gap that stands for it (and a reset, which is never shed so) is what goes first.
     pub fn take_urgent(&mut self, now_ms: u64, out: &mut Vec<u8>) -> Option<Lane> {
         let place = (0..self.control.len()).find(|place| self.may_go(*place, now_ms))?;
-        let (generation, last) = self.control.get(place).map(|control| (control.generation, control.last))?;
+        let (key, last) = self.control.get(place).map(|control| (control.key, control.last))?;
         if last.is_some() {
-            let stream = self.streams.get_mut(&generation);
+            let stream = self.streams.get_mut(&key);
             let freed = stream.map(|stream| stream.display.shed_all_but_reset(&mut self.spare));
             self.account(freed.unwrap_or_default());
-            if self.take_display_of(generation, out) {
+            if self.take_display_of(key, out) {
                 return Some(Lane::Display);
             }
-            self.streams.remove(&generation);
+            self.streams.remove(&key);
         }
         self.control.take(place, out).then_some(Lane::Control)
     }
@@ -332,17 +376,17 @@ impl Outbox {
     /// Appends the next display frame or gap to `out`, of a generation that is about to end first.
     pub fn take_display(&mut self, out: &mut Vec<u8>) -> bool {
         let ending = self.control.iter().find(|control| control.last.is_some());
-        let ending = ending.map(|control| control.generation);
-        if let Some(generation) = ending
-            && self.take_display_of(generation, out)
+        if let Some(key) = ending.map(|control| control.key)
+            && self.take_display_of(key, out)
         {
             return true;
         }
-        let oldest = self.streams.iter().filter_map(|(generation, stream)| {
-            stream.display.first_arrival().map(|arrival| (arrival, *generation))
-        });
-        let Some((_, generation)) = oldest.min() else { return false };
-        self.take_display_of(generation, out)
+        let oldest = self
+            .streams
+            .iter()
+            .filter_map(|(key, stream)| stream.display.first_arrival().map(|arrival| (arrival, *key)));
+        let Some((_, key)) = oldest.min() else { return false };
+        self.take_display_of(key, out)
     }
 
     /// When [`take_urgent`](Self::take_urgent) may give more by the passing of time alone.
@@ -381,8 +425,8 @@ impl Outbox {
         self.control.bytes() + self.display.bytes
     }
 
-    fn open_stream(&self, generation: Generation) -> Result<Option<&Stream>, PushFault> {
-        match self.streams.get(&generation) {
+    fn open_stream(&self, key: Key) -> Result<Option<&Stream>, PushFault> {
+        match self.streams.get(&key) {
             Some(stream) if stream.ended => Err(PushFault::Ended),
             found => Ok(found),
         }
@@ -392,16 +436,16 @@ impl Outbox {
         self.control.get(place).is_some_and(|control| match control.last {
             None => true,
             Some(deadline_ms) => {
-                let stream = self.streams.get(&control.generation);
-                // Of its own generation nothing may be overtaken.
-                let is_next = self.control.iter().take(place).all(|c| c.generation != control.generation);
+                let stream = self.streams.get(&control.key);
+                // Of its own stream nothing may be overtaken.
+                let is_next = self.control.iter().take(place).all(|earlier| earlier.key != control.key);
                 is_next && (now_ms >= deadline_ms || stream.is_none_or(|stream| stream.display.is_empty()))
             }
         })
     }
 
-    fn take_display_of(&mut self, generation: Generation, out: &mut Vec<u8>) -> bool {
-        let Some(entry) = self.streams.get_mut(&generation).and_then(|stream| stream.display.take()) else {
+    fn take_display_of(&mut self, key: Key, out: &mut Vec<u8>) -> bool {
+        let Some(entry) = self.streams.get_mut(&key).and_then(|stream| stream.display.take()) else {
             return false;
         };
         match entry.content {
@@ -429,11 +473,12 @@ impl Outbox {
         while self.display.bytes > self.budget.display_bytes
             || self.display.frames > self.budget.display_entries
         {
-            let streams = self.streams.iter().filter_map(|(generation, stream)| {
-                stream.display.oldest_sheddable().map(|arrival| (arrival, *generation))
-            });
-            let Some((_, generation)) = streams.min() else { return };
-            let stream = self.streams.get_mut(&generation);
+            let streams = self
+                .streams
+                .iter()
+                .filter_map(|(key, stream)| stream.display.oldest_sheddable().map(|arrival| (arrival, *key)));
+            let Some((_, key)) = streams.min() else { return };
+            let stream = self.streams.get_mut(&key);
             let freed = stream.map(|stream| stream.display.shed_oldest(&mut self.spare));
             self.account(freed.unwrap_or_default());
         }

@@ -1,0 +1,80 @@
+//! Answers on a caller's socket: frames of the control lane that stand in no stream's numbers.
+
+use super::slot::{CALLERS, Key};
+use super::{Outbox, PushFault};
+use crate::envelope::{Flags, FrameType, Header, Parts};
+use crate::limits::LAST_WAIT_MS;
+
+/// What an answer is to its request.
+///
+/// ```
+/// use twolane_core::envelope::{FrameType, Header, Version};
+/// use twolane_core::lanes::outbox::{Budget, Outbox, Reply};
+/// use twolane_core::session::Cursor;
+///
+/// let mut outbox = Outbox::new(Version::V1, Budget::default());
+/// outbox.push_reply(0, Reply::Attached, 7, br#"{"kind":"attached"}"#).unwrap();
+/// let cursor = Cursor { wal_seq: 3, sub_index: 0, log_id: "c0ffee" };
+/// outbox.push_unit(7, cursor, br#"{"type":"display_reset"}"#).unwrap();
+/// outbox.push_event(7, br#"{"type":"future"}"#).unwrap();
+/// outbox.push_event_gap(7, 2).unwrap();
+/// // The subscription ends behind all of it: its display goes first.
+/// outbox.push_reply(0, Reply::Response, 7, br#"{"result":null}"#).unwrap();
+///
+/// let mut frames = Vec::new();
+/// while !outbox.is_empty() {
+///     let mut frame = Vec::new();
+///     outbox.take_frame(0, &mut frame);
+///     frames.push(String::from_utf8(frame[17..].to_vec()).unwrap());
+/// }
+/// assert_eq!(frames, [
+///     r#"{"kind":"attached"}"#,
+///     r#"{"kind":"control","seq":0,"cursor":{"wal_seq":3,"sub_index":0,"log_id":"c0ffee"},"unit":{"type":"display_reset"}}"#,
+///     r#"{"kind":"display","seq":0,"event":{"type":"future"}}"#,
+///     r#"{"kind":"display","seq":2,"event":{"type":"display_gap","dropped":2}}"#,
+///     r#"{"result":null}"#,
+/// ]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The first frame of a subscription, in its stream.
+    Attached,
+    /// The terminal answer of a request that was done.
+    Response,
+    /// The terminal answer of one that was not.
+    Error,
+}
+
+impl Outbox {
+    /// Queues the answer to the request `corr`, in order with the control that is queued. A terminal answer to a
+    /// subscription ends it as LAST ends a generation: it waits up to [`LAST_WAIT_MS`] for the subscription's display,
+    /// which is then shed. `body` is written as it is.
+    pub fn push_reply(&mut self, now_ms: u64, reply: Reply, corr: u64, body: &[u8]) -> Result<(), PushFault> {
+        let len = body.len();
+        let header = Header::new(Parts {
+            version: self.version,
+            frame_type: match reply {
+                Reply::Attached => FrameType::StreamData,
+                Reply::Response => FrameType::Response,
+                Reply::Error => FrameType::Error,
+            },
+            flags: Flags::CONTROL,
+            channel: CALLERS.channel,
+            epoch: CALLERS.epoch,
+            corr,
+            len: u32::try_from(len).map_err(|_| PushFault::ControlTooLong { len })?,
+        })?;
+        let key = Key::Subscription(corr);
+        self.open_stream(key)?;
+        let header = header.encode();
+        self.check_room(header.len() + len)?;
+        let is_last = reply != Reply::Attached;
+        let stream = if is_last { self.streams.get_mut(&key) } else { None };
+        let deadline_ms = stream.is_some().then(|| now_ms.saturating_add(LAST_WAIT_MS));
+        if let Some(stream) = stream {
+            stream.ended = true;
+        }
+        self.control.push(key, deadline_ms, &[&header, body]);
+        Ok(())
+    }
+}
