@@ -107,6 +107,12 @@ pub enum BodyReason {
         /// Its bytes.
         len: usize,
     },
+    /// A member that the object does not have, where none is passed over.
+    #[error("unknown member")]
+    UnknownMember,
+    /// A tag or a word that the schema does not know, where none is taken.
+    #[error("a word that this schema does not know")]
+    Unfamiliar,
     /// A known tag on the lane where it never travels.
     #[error("{} never travels on the {} lane", tag.name(), lane.name())]
     WrongLane {
@@ -139,6 +145,12 @@ pub enum Expected {
     Integer16,
     /// A JSON number that is not negative.
     NonNegative,
+    /// A JSON number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A JSON array.
+    Array,
 }
 
 impl core::fmt::Display for Expected {
@@ -149,6 +161,9 @@ impl core::fmt::Display for Expected {
             Self::Integer => "an unsigned integer written in digits only",
             Self::Integer16 => "an unsigned integer up to 65535 written in digits only",
             Self::NonNegative => "a number that is not negative",
+            Self::Number => "a number",
+            Self::Boolean => "true or false",
+            Self::Array => "an array",
         })
     }
 }

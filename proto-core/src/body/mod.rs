@@ -20,8 +20,9 @@ pub use display::DisplayEvent;
 pub use envelope::{BODY_SCHEMA_VERSION, Body, Payload};
 pub use fault::{BodyFault, BodyReason, Expected};
 pub use peek::{Peeked, peek};
+#[cfg(feature = "alloc")]
+pub(crate) use read::not_negative;
 pub use tag::{Direction, Tag};
 pub use write::{WriteFault, write, write_into};
-#[cfg(feature = "alloc")]
 #[cfg(feature = "alloc")]
 pub(crate) use write::{check_origin, write_origin, write_seq};

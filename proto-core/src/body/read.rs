@@ -162,7 +162,7 @@ pub(super) fn integer16(value: &Value<'_>) -> Option<u16> {
 }
 
 /// The text of a number that is at least 0; minus zero is.
-pub(super) fn not_negative<'a>(value: &Value<'a>) -> Option<&'a str> {
+pub(crate) fn not_negative<'a>(value: &Value<'a>) -> Option<&'a str> {
     let Kind::Number { .. } = value.kind() else { return None };
     let text = core::str::from_utf8(value.raw()).ok()?;
     let mantissa = text.split(['e', 'E']).next()?;

@@ -1,5 +1,5 @@
 //! The public items of a package and the examples in its doc comments, from its source: rustdoc lists items for the
-//! nightly compiler alone. Of what a macro makes, the one name in front of its braces is seen.
+//! nightly compiler alone. Of what a macro makes, one name is seen: behind `pub`, or in front of its braces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -150,10 +150,16 @@ impl Source {
         let mut name = None;
         let tokens: Vec<TokenTree> = item.mac.tokens.clone().into_iter().collect();
         for pair in tokens.windows(2) {
-            if let [TokenTree::Ident(ident), TokenTree::Group(group)] = pair
-                && group.delimiter() == Delimiter::Brace
-            {
-                name = name.or(Some(ident.to_string()));
+            match pair {
+                [TokenTree::Ident(word), TokenTree::Ident(ident)] if word == "pub" => {
+                    name = name.or(Some(ident.to_string()));
+                }
+                [TokenTree::Ident(ident), TokenTree::Group(group)]
+                    if group.delimiter() == Delimiter::Brace =>
+                {
+                    name = name.or(Some(ident.to_string()));
+                }
+                _ => {}
             }
         }
         if let Some(name) = name.filter(|name| is_given_out(module, name, uses)) {

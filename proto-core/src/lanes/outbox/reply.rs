@@ -6,35 +6,6 @@ use crate::envelope::{Flags, FrameType, Header, Parts};
 use crate::limits::LAST_WAIT_MS;
 
 /// What an answer is to its request.
-///
-/// ```
-/// use twolane_core::envelope::{FrameType, Header, Version};
-/// use twolane_core::lanes::outbox::{Budget, Outbox, Reply};
-/// use twolane_core::session::Cursor;
-///
-/// let mut outbox = Outbox::new(Version::V1, Budget::default());
-/// outbox.push_reply(0, Reply::Attached, 7, br#"{"kind":"attached"}"#).unwrap();
-/// let cursor = Cursor { wal_seq: 3, sub_index: 0, log_id: "c0ffee" };
-/// outbox.push_unit(7, cursor, br#"{"type":"display_reset"}"#).unwrap();
-/// outbox.push_event(7, br#"{"type":"future"}"#).unwrap();
-/// outbox.push_event_gap(7, 2).unwrap();
-/// // The subscription ends behind all of it: its display goes first.
-/// outbox.push_reply(0, Reply::Response, 7, br#"{"result":null}"#).unwrap();
-///
-/// let mut frames = Vec::new();
-/// while !outbox.is_empty() {
-///     let mut frame = Vec::new();
-///     outbox.take_frame(0, &mut frame);
-///     frames.push(String::from_utf8(frame[17..].to_vec()).unwrap());
-/// }
-/// assert_eq!(frames, [
-///     r#"{"kind":"attached"}"#,
-///     r#"{"kind":"control","seq":0,"cursor":{"wal_seq":3,"sub_index":0,"log_id":"c0ffee"},"unit":{"type":"display_reset"}}"#,
-///     r#"{"kind":"display","seq":0,"event":{"type":"future"}}"#,
-///     r#"{"kind":"display","seq":2,"event":{"type":"display_gap","dropped":2}}"#,
-///     r#"{"result":null}"#,
-/// ]);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The first frame of a subscription, in its stream.
