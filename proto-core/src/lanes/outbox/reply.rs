@@ -6,6 +6,16 @@ use crate::envelope::{Flags, FrameType, Header, Parts};
 use crate::limits::LAST_WAIT_MS;
 
 /// What an answer is to its request.
+///
+/// ```
+/// use twolane_core::envelope::Version;
+/// use twolane_core::lanes::outbox::{Budget, Outbox, PushFault, Reply};
+///
+/// let mut outbox = Outbox::new(Version::V1, Budget { control_bytes: 20, ..Budget::default() });
+/// outbox.push_reply(0, Reply::Error, 7, br#"{"code":"cancelled"}"#).unwrap();
+/// // A peer that does not read keeps its answers waiting; none is lost.
+/// assert_eq!(outbox.push_reply(0, Reply::Response, 8, b"{}"), Err(PushFault::Full));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The first frame of a subscription, in its stream.
